@@ -41,7 +41,7 @@ demo: ## take the tour: build, inspect, check, install and run an example packag
 	@$(MAKE) --no-print-directory release
 	@scripts/demo.sh
 
-bench: ## compare speed with auditwheel, libdeflate, cuobjdump, pip and uv; WHEELS=folder of wheels
+bench: ## compare speed with auditwheel, libdeflate, cuobjdump, pip, uv and ccache; WHEELS=folder of wheels
 	@scripts/setup.sh bench
 	@scripts/tools.sh
 	@$(MAKE) --no-print-directory release
@@ -52,6 +52,7 @@ bench: ## compare speed with auditwheel, libdeflate, cuobjdump, pip and uv; WHEE
 	@python3 bench/index.py
 	@python3 bench/cache.py
 	@python3 bench/rocm_package.py
+	@python3 bench/reuse.py
 
 proof: ## compare results with other tools on many wheels from the package index; WHEELS=folder of wheels
 	@scripts/setup.sh proof cross-aarch64

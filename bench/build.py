@@ -89,21 +89,21 @@ PyMODINIT_FUNC PyInit__minute(void) { return PyModule_Create(&module); }
 """
 
 
-def make_minute(folder, units):
+def make_minute(folder, units, version="1.0", changed=()):
     """An sdist of that many C++ units, each of which takes two seconds to compile, in sequence."""
-    source = f"{folder}/minute-1.0"
+    source = f"{folder}/minute-{version}"
     files = [f"unit_{number}.cc" for number in range(units)]
     for number, name in enumerate(files):
-        write(f"{source}/{name}", UNIT.format(number=number))
+        write(f"{source}/{name}", UNIT.format(number=number) + (f"// {version}\n" if number in changed else ""))
     write(f"{source}/module.cc", MODULE)
-    write(f"{source}/PKG-INFO", "Metadata-Version: 2.1\nName: minute\nVersion: 1.0\n")
+    write(f"{source}/PKG-INFO", f"Metadata-Version: 2.1\nName: minute\nVersion: {version}\n")
     write(f"{source}/pyproject.toml", f'[build-system]\nrequires = ["{SETUPTOOLS}"]\nbuild-backend = "setuptools.build_meta"\n'
-                                      '[project]\nname = "minute"\nversion = "1.0"\n')
+                                      f'[project]\nname = "minute"\nversion = "{version}"\n')
     write(f"{source}/setup.py", "from setuptools import Extension, setup\n"
                                 f"setup(py_modules=[], ext_modules=[Extension('_minute', {['module.cc'] + files})])\n")
-    archive = f"{folder}/minute-1.0.tar.gz"
+    archive = f"{folder}/minute-{version}.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
-        tar.add(source, "minute-1.0")
+        tar.add(source, f"minute-{version}")
     shutil.rmtree(source)
     return archive
 
@@ -241,4 +241,5 @@ def main():
     print(f"\n{held} of {len(goals.results)} goals reached, at a load of {os.getloadavg()[0]:.1f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ dist=(zip openssl xz-utils)
 cross_aarch64=(g++-aarch64-linux-gnu qemu-user-static)
 # cmark-gfm turns Markdown into HTML as code hosts do; chromium takes the picture of a report.
 docs=(python3 cmark-gfm chromium)
-bench=(python3 python3-dev python3-venv curl binutils wrk)
+bench=(python3 python3-dev python3-venv curl binutils wrk ccache)
 
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${build[@]}" libc6-dev libstdc++-12-dev libgcc-12-dev | grep -- '-dev$'

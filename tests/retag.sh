@@ -65,6 +65,7 @@ expect "$(stat -c %s "$made")" "$(json 'items[0].outputs[0].bytes')"
 run retag "$wheel" --platform-tag manylinux_2_5_x86_64 --abi-tag cp312 --out bad
 expect 1 $status "$(<"$t/out")"
 [[ $(<"$t/err") == *tag-extension-suffix* ]] || fail "$(<"$t/err")"
+[[ $(<"$t/err") != *'\x'* ]] || fail "$(<"$t/err")"
 expect '' "$(ls -A bad 2>/dev/null || true)"
 run retag "$wheel" --abi-tag cp312 --python-tag cp312 --out bad --force
 expect 0 $status "$(<"$t/err")"
@@ -97,3 +98,39 @@ echo no >no-1.0-py3-none-any.whl
 run_json retag no-1.0-py3-none-any.whl "$wheel" --build 3 --out some
 expect 1 $status
 [[ -n $(json 'items[0].error') && -e some/demo-1.0-3-cp311-cp311-linux_x86_64.whl ]] || fail "one bad wheel stops the others"
+
+# Wheels of one name in two folders do not replace each other.
+mkdir other
+demo_wheel "other/${wheel##*/}" demo.so
+run_json retag "$wheel" "other/${wheel##*/}" --build 4 --out pair
+expect 1 $status "$(<"$t/out")"
+[[ $(json 'items[1].error') == *"already written"* ]] || fail "$(<"$t/out")"
+expect "$(json 'items[0].outputs[0].sha256')" "$(sha256sum <pair/*.whl | cut -d' ' -f1)"
+
+# An error that the input has does not stop a command, whatever the order of its members.
+mkdir cased
+make_wheel cased/demo-1.0-py3-none-any.whl demo/b.py=init.py demo/B.py=init.py
+run retag cased/demo-1.0-py3-none-any.whl --build 5 --out cased
+expect 0 $status "$(<"$t/err")"
+
+# A signal that can be handled leaves no temporary file; after SIGKILL there is one, but no wheel.
+mkdir stopped
+python3 - "$wheelsmith" "$wheel" stopped <<'END_OF_PY'
+import os, signal, subprocess, sys
+program, wheel, out = sys.argv[1:]
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for attempt in range(50):  # until one comes while it writes
+        process = subprocess.Popen([program, "retag", wheel, "--build", "6", "--out", out], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        while process.poll() is None and not os.listdir(out):
+            pass
+        process.send_signal(number)
+        status = process.wait()
+        left = os.listdir(out)
+        assert not [name for name in left if not name.endswith(".whl")], (number, left)
+        for name in left:
+            os.remove(f"{out}/{name}")
+        if status == 130 and not left:
+            break
+    else:
+        sys.exit(f"never interrupted by {number}")
+END_OF_PY

@@ -94,9 +94,25 @@ python3 -m venv --without-pip env
 site=$(echo env/lib/python3*/site-packages)
 python3 -m zipfile -e "$wheel" "$site"
 cp -a "$site" before
+# recorded FOLDER: the size of all files in RECORD.
+recorded() {
+  python3 -c 'import csv, os, sys; print(sum(os.path.getsize(f"{sys.argv[1]}/{row[0]}") for row in csv.reader(open(sys.argv[2]))))' \
+    "$1" "$1/demo-1.0.dist-info/RECORD"
+}
+size=$(recorded "$site")
+run_json slim env --arch 9.0 --dry-run
+expect 0 $status "$(<"$t/out")$(<"$t/err")"
+diff -r before "$site" || fail "a dry run changed the environment"
+expect "$size" "$(json 'items[0].before_bytes')"
+size=$(json 'items[0].after_bytes')
 run_json slim env --arch 9.0
 expect 0 $status "$(<"$t/out")$(<"$t/err")"
 cmp "$site/demo/lib.so" unpacked/demo/lib.so
+expect "$size $size" "$(json 'items[0].after_bytes') $(recorded "$site")" "the size that the dry run promised"
+cp -a "$site" after
+run_json slim env --arch 9.0
+expect "0 0 $size" "$status $(json 'len(items[0].outputs)') $(json 'items[0].after_bytes')"
+diff -r after "$site" || fail "slim of a slim environment changed it"
 run check env
 expect 0 $status "$(<"$t/out")"
 # Killed at any moment: the next command makes it whole, old or new.
@@ -114,3 +130,34 @@ for i in $(seq "${SLIM_KILLS:-12}"); do
   run check env
   expect 0 $status "$(<"$t/out")"
 done
+
+# A prefix without pyvenv.cfg (conda, images of Python), a signature of RECORD, and a file that is listed but missing.
+nvcc -cubin -arch=sm_80 one.cu -o k.cubin >nvcc.log 2>&1 || { cat nvcc.log; fail nvcc; }
+echo '{}' >k.json
+make_wheel "$wheel" demo/lib.so=lib.so demo/k.cubin=k.cubin demo/k.json=k.json demo/k.ptx=k.json demo-1.0.dist-info/RECORD.jws=k.json
+site=prefix/lib/python3.11/site-packages
+mkdir -p "$site"
+python3 -m zipfile -e "$wheel" "$site"
+rm "$site/demo/k.ptx"
+run_json slim prefix --arch 9.0
+expect 0 $status "$(<"$t/out")$(<"$t/err")"
+cmp "$site/demo/lib.so" unpacked/demo/lib.so
+for gone in demo/k.cubin demo/k.json demo-1.0.dist-info/RECORD.jws; do [[ ! -e $site/$gone ]] || fail "$gone is still there"; done
+expect "$(cd "$site" && find . -type f | sed 's,^./,,' | sort)" "$(cut -d, -f1 "$site/demo-1.0.dist-info/RECORD" | sort)" "RECORD"
+
+# A folder that is a link out of the environment is shared with others.
+mkdir linked
+cp -a before/demo shared
+cp -a before/demo-1.0.dist-info linked
+ln -s ../shared linked/demo
+run_json slim linked --arch 9.0
+expect 0 $status "$(<"$t/out")$(<"$t/err")"
+[[ $(json 'items[0].notes') == *"demo is a link"* ]] || fail "$(<"$t/out")"
+diff -r before/demo shared || fail "the shared folder was changed"
+# A file that is a link becomes a file (uv --link-mode symlink).
+rm linked/demo && mkdir linked/demo
+for file in shared/*; do ln -s "../../$file" linked/demo; done
+run slim linked --arch 9.0
+expect 0 $status "$(<"$t/err")"
+cmp linked/demo/lib.so unpacked/demo/lib.so
+diff -r before/demo shared || fail "the file behind the link was changed"

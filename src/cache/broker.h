@@ -64,6 +64,7 @@ class Conversation {
 
   struct Made {
     std::string object, dependencies, headers, output, errors;
+    std::uint64_t milliseconds = 0;  // CPU time of the compile
   };
   struct Stored {
     bool kept = false;

@@ -38,6 +38,7 @@ std::string hit_message(const Lookup::Found& found, const Compile& compile) {
   writer.add(compile.wants_dependencies ? write_dependencies(compile.target, found.files, compile.phony) : "");
   writer.add_number(found.remote ? 1 : 0);
   writer.add(found.result.object).add(found.result.output).add(found.result.errors);
+  writer.add_number(found.result.milliseconds);
   return writer.take();
 }
 
@@ -123,6 +124,7 @@ struct Broker::State {
     made.headers = reader.text();
     made.output = reader.text();
     made.errors = reader.text();
+    made.milliseconds = reader.last_number();
     auto described = lookup.describe(view, *answer.pending, made);
     const auto* uncacheable = std::get_if<Uncacheable>(&described);
     send_frame(socket, TextWriter()

@@ -97,14 +97,13 @@ constexpr std::array<std::string_view, 14> k_with_next{"-D",          "-U",     
                                                        "-Xassembler", "-mllvm", "-target", "-arch",        "-z",
                                                        "-u",          "-L",     "-l",      "-Xarch_device"};
 
-constexpr std::array<std::string_view, 22> k_variables{"LANG",
+constexpr std::array<std::string_view, 21> k_variables{"LANG",
                                                        "LANGUAGE",
                                                        "LC_ALL",
                                                        "LC_CTYPE",
                                                        "LC_MESSAGES",
                                                        "GCC_EXEC_PREFIX",
                                                        "COMPILER_PATH",
-                                                       "SOURCE_DATE_EPOCH",
                                                        "CCC_OVERRIDE_OPTIONS",
                                                        "HIPCC_COMPILE_FLAGS_APPEND",
                                                        "HIP_PATH",
@@ -120,9 +119,15 @@ constexpr std::array<std::string_view, 22> k_variables{"LANG",
                                                        "GCC_COLORS",
                                                        "HIPCC_VERBOSE"};
 constexpr std::array<std::string_view, 3> k_search_variables{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
-// Handled separately: dependencies by variable, nvcc's options, and the shell's name of the folder.
-constexpr std::array<std::string_view, 6> k_other_variables{
-    "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "PWD"};
+// Handled separately: dependencies by variable, nvcc's options, the shell's name of the folder, and the date, which
+// only a file that uses it depends on.
+constexpr std::array<std::string_view, 7> k_other_variables{"SOURCE_DATE_EPOCH",
+                                                            "DEPENDENCIES_OUTPUT",
+                                                            "SUNPRO_DEPENDENCIES",
+                                                            "NVCC_PREPEND_FLAGS",
+                                                            "NVCC_APPEND_FLAGS",
+                                                            "NVCC_CCBIN",
+                                                            "PWD"};
 
 bool is_source(std::string_view word) {
   const std::string_view base = base_name(word);
@@ -321,6 +326,7 @@ Compile CompileReader::read() {
   if (!compile.wants_dependencies && !m_dependency_file.empty()) throw Refusal{"-MF is used without -MD"};
   compile.target = m_targets.empty() ? quoted_for_make(compile.output) : join(m_targets, " ");
   finish();
+  compile.date = variable("SOURCE_DATE_EPOCH");
 
   add_word("source");
   add_word(compile.map.known(compile.source));

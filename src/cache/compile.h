@@ -47,6 +47,7 @@ struct Compile {
   bool lists_headers = false;         // several passes: clang lists the headers of all by a variable
   bool native = false;                // depends on this machine's CPU or GPU
   bool fixed_time = false;            // __DATE__ and __TIME__ do not change
+  std::string date{};                 // SOURCE_DATE_EPOCH: counts where a file uses these
   std::vector<std::string> argv{};    // to run on a miss
   PathMap map{};
 };

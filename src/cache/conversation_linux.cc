@@ -55,6 +55,7 @@ Conversation::Answer Conversation::find(const CompileRequest& request) {
       hit.result.object = reader.text();
       hit.result.output = reader.text();
       hit.result.errors = reader.text();
+      hit.result.milliseconds = reader.last_number();
       answer.hit = std::move(hit);
     } else if (word == "miss") {
       Miss miss;
@@ -99,8 +100,9 @@ Conversation::PartAnswer Conversation::find_part(const PartRequest& request) {
 void Conversation::store_part(const PartFiles& made) { send_frame(m_socket, made.to_bytes()); }
 
 Conversation::Stored Conversation::store(const Made& made) {
-  const std::string bytes =
-      TextWriter().add(made.object).add(made.dependencies).add(made.headers).add(made.output).add(made.errors).take();
+  TextWriter writer;
+  writer.add(made.object).add(made.dependencies).add(made.headers).add(made.output).add(made.errors);
+  const std::string bytes = writer.add_number(made.milliseconds).take();
   if (!send_frame(m_socket, bytes)) return {false, "no answer from the cache"};
   const auto answer = receive_frame(m_socket, 1 << 20);
   if (!answer) return {false, "no answer from the cache"};

@@ -88,7 +88,9 @@ Unit Unit::from_bytes(std::string_view bytes) {
   return unit;
 }
 
-std::string Result::to_bytes() const { return TextWriter().add(object).add(output).add(errors).take(); }
+std::string Result::to_bytes() const {
+  return TextWriter().add(object).add(output).add(errors).add_number(milliseconds).take();
+}
 
 Result Result::from_bytes(std::string_view bytes) {
   TextReader reader(bytes);
@@ -96,6 +98,7 @@ Result Result::from_bytes(std::string_view bytes) {
   result.object = reader.text();
   result.output = reader.text();
   result.errors = reader.text();
+  result.milliseconds = reader.last_number();
   return result;
 }
 

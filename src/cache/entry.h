@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct Unit {
 // The output of a compile.
 struct Result {
   std::string object, output, errors;  // the two texts with mapped names
+  std::uint64_t milliseconds = 0;      // CPU time of the compile; 0: unknown
 
   [[nodiscard]] std::string to_bytes() const;
   static Result from_bytes(std::string_view bytes);  // throws Error

@@ -51,6 +51,9 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "." : path.substr(0, slash);
 }
 
+// What of the date counts: a release often sets another one, and few files use it.
+std::string date_state(const Compile& compile, bool used) { return used ? " date " + compile.date : std::string(); }
+
 // Why a file's text makes every compile that reads it uncacheable; "" for most files.
 std::string problem_of(const ScannedText& text, bool fixed_time) {
   if (text.timestamp) return "__TIMESTAMP__";
@@ -98,17 +101,19 @@ std::string Lookup::unit_key(const sys::RootView& view, const CompileRequest& re
 }
 
 bool Lookup::matches(Glance& glance, const Compile& compile, const Variant& variant) {
+  bool uses_date = false;
   for (std::size_t i = 0; i < variant.files.size(); ++i) {
     const std::string path = compile.map.local(variant.files[i]);
     const auto known = path.empty() ? std::nullopt : glance.file(path);
     if (!known || known->facts->digest != variant.digests[i]) return false;
+    uses_date = uses_date || known->facts->text.time;
   }
   for (const std::string& name : variant.beside) {
     const std::string path = name.empty() ? "" : compile.map.local(std::string_view(name).substr(1));
     if (path.empty() || glance.has(folder_of(path), std::string(base_name(path))) != (name.front() == '+'))
       return false;
   }
-  return search_state(glance, compile, variant.names) == variant.search;
+  return search_state(glance, compile, variant.names) + date_state(compile, uses_date) == variant.search;
 }
 
 std::optional<std::string> Lookup::get_local(const std::string& key) {
@@ -251,6 +256,7 @@ std::variant<Variant, Uncacheable> Lookup::describe(const sys::RootView& view, c
   std::unordered_set<std::string> asked;
   std::set<std::string> beside;
   bool has_source = false;
+  bool uses_date = false;
   for (const std::string& file : *files) {
     const auto known = glance.file(file);
     if (!known) return Uncacheable{fmt::format("{} cannot be read", file)};
@@ -261,6 +267,7 @@ std::variant<Variant, Uncacheable> Lookup::describe(const sys::RootView& view, c
       return Uncacheable{fmt::format("{} uses {}", file, problem)};
     if (file.ends_with(".gch") || file.ends_with(".pch")) return Uncacheable{"it uses a precompiled header"};
     has_source = has_source || file == compile.source;
+    uses_date = uses_date || text.time;
     if (file == compile.source && known->facts->digest != pending.source_digest)
       return Uncacheable{"the source changed while it was compiled"};
     variant.files.push_back(compile.map.known(file));
@@ -298,7 +305,7 @@ std::variant<Variant, Uncacheable> Lookup::describe(const sys::RootView& view, c
         return Uncacheable{fmt::format("{} appeared while it was compiled", path)};
     }
   }
-  variant.search = search_state(glance, compile, variant.names);
+  variant.search = search_state(glance, compile, variant.names) + date_state(compile, uses_date);
   Unit alone;
   alone.variants.push_back(variant);
   variant.result = to_hex(sha256(Bytes("result" + pending.key + alone.to_bytes())));
@@ -307,7 +314,7 @@ std::variant<Variant, Uncacheable> Lookup::describe(const sys::RootView& view, c
 
 void Lookup::store(const Pending& pending, Variant variant, const Made& made) {
   const PathMap& map = pending.compile.map;
-  const Result result{made.object, map.known_text(made.output), map.known_text(made.errors)};
+  const Result result{made.object, map.known_text(made.output), map.known_text(made.errors), made.milliseconds};
   const std::string key = variant.result;
   const std::string packed = pack_entry(key, result.to_bytes(), m_level);
   m_storage.put(key, packed);

@@ -55,6 +55,7 @@ class Lookup {
   // After a successful compile. `headers`: clang's list for all passes.
   struct Made {
     std::string object, dependencies, headers, output, errors;
+    std::uint64_t milliseconds = 0;  // CPU time of the compile
   };
   // What to store, or why not. Reads every file that the compile read.
   std::variant<Variant, Uncacheable> describe(const sys::RootView& view, const Pending& pending, const Made& made);

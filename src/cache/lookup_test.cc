@@ -160,8 +160,46 @@ TEST(CacheLookup, RequiresAFixedTimeForTimeMacros) {
   EXPECT_EQ(cache.compile(request, "1", "a.o: a.c\n"), "kept");
   request.environment = {"SOURCE_DATE_EPOCH=2"};
   EXPECT_EQ(cache.compile(request, "2", "a.o: a.c\n"), "kept");
+  EXPECT_EQ(cache.compile(request, "", "a.o: a.c\n"), "hit 2");
+  request.environment = {"SOURCE_DATE_EPOCH=1"};
+  EXPECT_EQ(cache.compile(request, "", "a.o: a.c\n"), "hit 1");
   tree.write("a.c", "const char* when = __TIMESTAMP__;");
   EXPECT_EQ(cache.compile(request, "1", "a.o: a.c\n"), "a.c uses __TIMESTAMP__");
+}
+
+// A release often has another date, and few files use it.
+TEST(CacheLookup, TheDateCountsOnlyWhereItIsUsed) {
+  Tree tree;
+  Cache cache;
+  CompileRequest request = tree.request();
+  EXPECT_EQ(cache.compile(request, "1"), "kept");
+  request.environment = {"SOURCE_DATE_EPOCH=1"};
+  EXPECT_EQ(cache.compile(request, "2"), "hit 1");
+  tree.write("a.h", "const char* when = __TIME__;");
+  EXPECT_EQ(cache.compile(request, "3"), "kept");
+  request.environment = {"SOURCE_DATE_EPOCH=2"};
+  EXPECT_EQ(cache.compile(request, "4"), "kept") << "a header uses it";
+  request.environment = {};
+  EXPECT_EQ(cache.compile(request, "5"), "a.h uses __DATE__ or __TIME__");
+}
+
+TEST(CacheLookup, AHitKnowsTheTimeOfTheCompile) {
+  const Tree tree;
+  Cache cache;
+  const Lookup::Answer first = cache.lookup->find(cache.view, tree.request());
+  ASSERT_TRUE(first.pending);
+  const Lookup::Made made{"1", "a.o: a.c a.h second/b.h\n", "", "", "", 1234};
+  cache.lookup->store(*first.pending, std::get<Variant>(cache.lookup->describe(cache.view, *first.pending, made)),
+                      made);
+  const Lookup::Answer second = cache.lookup->find(cache.view, tree.request());
+  ASSERT_TRUE(second.found);
+  EXPECT_EQ(second.found->result.milliseconds, 1234u);
+  // An entry of an earlier version ends after the texts.
+  Result old{"object", "out", "err", 7};
+  const std::string bytes = old.to_bytes();
+  EXPECT_EQ(Result::from_bytes(bytes).milliseconds, 7u);
+  EXPECT_EQ(Result::from_bytes(std::string_view(bytes).substr(0, bytes.size() - 8)).milliseconds, 0u);
+  EXPECT_EQ(Result::from_bytes(std::string_view(bytes).substr(0, bytes.size() - 8)).errors, "err");
 }
 
 TEST(CacheLookup, NeverFindsEntriesOfAnotherPackage) {

@@ -1,5 +1,7 @@
 #include "cache/texts.h"
 
+#include <algorithm>
+
 #include "base/endian.h"
 #include "base/error.h"
 
@@ -24,6 +26,10 @@ TextWriter& TextWriter::add(const std::vector<std::string>& list) {
 }
 
 std::uint64_t TextReader::number() { return m_cursor.take<le64>(); }
+
+std::uint64_t TextReader::last_number() {
+  return done() ? 0 : std::min<std::uint64_t>(number(), std::uint64_t{1} << 40);
+}
 
 std::string TextReader::text() { return std::string(m_cursor.take_bytes(number()).text()); }
 

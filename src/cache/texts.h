@@ -29,6 +29,8 @@ class TextReader {
   std::string text();
   std::vector<std::string> list();
   std::uint64_t number();
+  // A number that earlier versions did not write, at the end; then 0. At most 2^40.
+  std::uint64_t last_number();
   [[nodiscard]] bool done() const { return m_cursor.done(); }
 
  private:

@@ -46,6 +46,9 @@ TEST(Variants, AreTheRequestedOnesElseTheGpusElseCpu) {
   EXPECT_EQ(choose_variants(request, recipe, {gpu_of("H100", "9.0")}).what, std::vector{Variant::cuda});
   EXPECT_EQ(choose_variants(request, recipe, {gpu_of("Strix Halo", "gfx1151")}).what, std::vector{Variant::rocm});
   EXPECT_FALSE(choose_variants(request, recipe, {}).notes.empty());
+  // A package with one variant leaves no choice to mention.
+  const recipe::Recipe only = recipe::parse_recipe("name = \"x\"\n[source]\nsdist = \"x\"\n[variant.cpu]\n", "x.toml");
+  EXPECT_TRUE(choose_variants(request, only, {}).notes.empty());
   request.variants = {Variant::rocm, Variant::cpu};
   EXPECT_EQ(choose_variants(request, recipe, {gpu_of("H100", "9.0")}).what, request.variants);
   EXPECT_TRUE(choose_variants(request, recipe, {}).notes.empty());

@@ -172,6 +172,7 @@ Chosen<std::vector<Variant>> choose_variants(const Request& request, const recip
   }
   if (known.empty()) throw Error(fmt::format("the recipe {} has no variant", recipe.name));
   const Variant variant = has(known, Variant::cpu) ? Variant::cpu : known.front();
+  if (known.size() == 1) return {{variant}, {}};  // there is no other to choose
   return {{variant},
           {fmt::format("{}: variant {}, because this machine has no GPU; choose another with --variant", recipe.name,
                        recipe::to_string(variant))}};

@@ -288,7 +288,8 @@ int build(const BuildCommand& command) {
   redrawer.reset();
   if (live && status) print_status(status->clear());
   std::string not_pushed = push_results(result.outcomes, targets, session.store());
-  const report::Closing closing{result.checklist, result.runtime};
+  const report::Closing closing{result.checklist, result.runtime,
+                                settings::read_price(session.settings().text("price-per-core-hour"))};
   if (command.output.json) {
     std::vector<std::string> notes = result.plan.notes;
     if (!without_cache.empty()) notes.push_back(without_cache);
@@ -299,7 +300,7 @@ int build(const BuildCommand& command) {
   } else {
     print(command.quiet && result.good()
               ? wheel_paths(result.outcomes)
-              : report::build_text(result.outcomes, style) + report::closing_text(closing, style));
+              : report::build_text(result.outcomes, style) + report::closing_text(result.outcomes, closing, style));
   }
   for (const std::string* failure : {&result.not_attested, &result.not_installed, &not_pushed}) {
     if (!failure->empty()) print_status(fmt::format("wheelsmith: error: {}\n", printable(*failure)));

@@ -19,6 +19,7 @@
 #include "cli/describe.h"
 #include "report/wheel/json.h"
 #include "sys/process/process.h"
+#include "sys/unfinished_files.h"
 
 namespace wheelsmith::cli {
 
@@ -117,9 +118,11 @@ int fail(List json, int status, const std::string& message) {
   return status;
 }
 
-// Files are written atomically, so a signal leaves nothing half-written; the handler only reports it. With --json
+// Files are written atomically, so a signal leaves nothing half-written; the handler removes temporary files, which may
+// be as large as a wheel, and reports it. With --json
 // nothing was printed before the end, so this is the only document.
 extern "C" void on_interrupt(int) {
+  sys::remove_unfinished_files();
   const char text[] = "\nwheelsmith: interrupted\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
   ::_exit(k_interrupted);
@@ -166,6 +169,7 @@ extern "C" void on_bus_error(int signal, siginfo_t* info, void*) {
     }
   }
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, k_text.data(), k_text.size());
+  sys::remove_unfinished_files();
   ::_exit(k_not_fine);
 }
 
@@ -334,6 +338,7 @@ int run(int argc, char** argv) {
   handle_bus_errors(wanted_list(argc, argv));
   std::signal(SIGINT, interrupted);
   std::signal(SIGTERM, interrupted);
+  if (std::signal(SIGHUP, interrupted) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe (| head) ends the program quietly, see print()
   CLI::App app("Wheelsmith builds GPU Python packages from source into verified wheels.", "wheelsmith");
   app.set_version_flag("-V,--version", "wheelsmith " WHEELSMITH_VERSION, "Print the version")->group("Help");

@@ -23,10 +23,12 @@ struct ReportCommand {
 int write_report(const ReportCommand& command) {
   if (command.json && command.out == "-") throw UsageError("--json and -o - both write to standard output");
   std::unique_ptr<store::Store> store;
-  const report::BuildReport report = report::collect_report(command.sources, [&]() -> store::Store& {
-    store = open_store(command.settings.read());
+  const settings::Settings settings = command.settings.read();
+  report::BuildReport report = report::collect_report(command.sources, [&]() -> store::Store& {
+    store = open_store(settings);
     return *store;
   });
+  report.price = settings::read_price(settings.text("price-per-core-hour"));
   if (!command.trace.empty()) sys::write_file(command.trace, report::to_trace(report));
   const bool page = !command.out.empty() || (!command.json && command.trace.empty());
   const std::string file = command.out.empty() ? k_default_file : command.out;
@@ -70,7 +72,7 @@ void add_report(CLI::App& app, Outcome& outcome) {
   sub->add_option("--trace", command->trace, "Write a trace for chrome://tracing or Perfetto to this file")
       ->type_name("FILE");
   sub->add_flag("--json", command->json, "Print one JSON document (docs/json.md); write HTML only if -o is given");
-  command->settings.add_to(*sub, {"store"});
+  command->settings.add_to(*sub, {"store", "price-per-core-hour"});
   sub->callback([command, &outcome] { outcome = [command] { return write_report(*command); }; });
 }
 

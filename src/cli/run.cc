@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/session.h"
 #include "governor/governor.h"
+#include "report/build/build_report.h"
 #include "sys/files.h"
 
 namespace wheelsmith::cli {
@@ -42,9 +43,17 @@ int run_governed(const RunCommand& command) {
   governed.govern(environment);
   const int status = governor::run_command(command.command, environment, governed);
   const governor::Summary summary = governed.finish(status);
-  if (!command.quiet) print_status(fmt::format("wheelsmith: {}\n", summary.to_text()));
+  const auto price = settings::read_price(settings.text("price-per-core-hour"));
+  if (!command.quiet) {
+    std::string text = summary.to_text();
+    if (price && summary.cache.saved_seconds > 0)
+      text += "; the cache saved " + report::saved_text(summary.cache.saved_seconds, price);
+    print_status(fmt::format("wheelsmith: {}\n", text));
+  }
   if (!command.json.empty()) {
-    sys::write_file(command.json, governor::run_json(summary, governed.record(), status));
+    document::Value document = governor::run_value(summary, governed.record(), status);
+    if (summary.cache.any()) (*document.table())["saved"] = report::saved_value(summary.cache.saved_seconds, price);
+    sys::write_file(command.json, document::to_json(document) + "\n");
   }
   return status;
 }
@@ -61,7 +70,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
       "  wheelsmith run -- pip wheel --no-build-isolation flash-attn\n"
       "  wheelsmith run --memory 12GB -- ninja -j16");
   command->settings.add_to(*sub, {"store", "scratch", "jobs", "cache", "cache-dir", "cache-size", "cache-compression",
-                                  "cache-remote", "gpu-parts"});
+                                  "cache-remote", "gpu-parts", "price-per-core-hour"});
   sub->add_option("--memory", command->memory, "Memory limit for all compilers together, such as 12GB")
       ->type_name("SIZE");
   sub->add_option("--cores", command->cores, "Number of cores to use; default: all")->type_name("N");

@@ -151,6 +151,14 @@ TEST(Diagnose, NamesTheMissingPackage) {
       {"a.c:1:10: fatal error: portaudio.h: No such file or directory", "portaudio19-dev"},
       {"CMake Error at CMakeLists.txt:3 (find_package): Could NOT find GDAL (missing: GDAL_LIBRARY)", "libgdal-dev"},
       {"acl.c:27:10: fatal error: sys/acl.h: No such file or directory", "libacl1-dev"},
+      {"Exception: pkg-config package 'libusb-1.0 >= 1.0.9' not found", "libusb-1.0-0-dev"},
+      {"gcc: error: krb5-config:: linker input file not found: No such file or directory", "libkrb5-dev"},
+      {"pcap.h not found", "libpcap-dev"},
+      {"_impl.c:1277:10: fatal error: libnfnetlink/linux_nfnetlink.h: No such file or directory", "libnfnetlink-dev"},
+      {"_cdd.c:1281:10: fatal error: cddlib/setoper.h: No such file or directory", "libcdd-dev"},
+      {"./configure: line 3084: syntax error near unexpected token `X,zlib'", "autoconf automake libtool pkg-config"},
+      {"configure.ac:3: error: possibly undefined macro: AC_PROG_LIBTOOL", "autoconf automake libtool"},
+      {"/usr/include/stdio.h:27:10: fatal error: bits/libc-header-start.h: No such file or directory", "gcc-multilib"},
   };
   for (const auto& item : cases) {
     const Diagnosis diagnosis = diagnose(std::string(item.line) + "\nerror: subprocess-exited-with-error\n");
@@ -192,6 +200,50 @@ TEST(Diagnose, WaitsForTheReasonOfAnAnnouncedFailure) {
                                        "error: could not compile `demo` (lib) due to 1 previous error\n");
   ASSERT_TRUE(diagnosis.cause);
   EXPECT_EQ(diagnosis.cause->id, "lib-not-found");
+}
+
+// Messages of real builds that were once explained with certainty by something else.
+TEST(Diagnose, IsNotCertainOfTheWrongCause) {
+  const struct {
+    std::string_view log, kind, fix, sure;
+  } cases[] = {
+      {"a.cpp:(.text+0x62): undefined reference to `__atomic_store_16'\ncollect2: error: ld returned 1 exit status\n",
+       "linker", "-latomic", "certain"},
+      // The crate is beside the package in a larger repository; no index was asked for it.
+      {"error: failed to get `common` as a dependency of package `demo v1.0.0 (/b/demo)`\n\nCaused by:\n  failed to "
+       "load "
+       "source for dependency `common`\n\nCaused by:\n  unable to update /b/common\n\nCaused by:\n  failed to read "
+       "`/b/common/Cargo.toml`\n\nCaused by:\n  No such file or directory (os error 2)\n",
+       "submodule", "complete checkout", ""},
+      {"configure: error: cannot run C compiled programs.\nIf you meant to cross compile, use `--host'.\n",
+       "host-compiler", "noexec", "likely"},
+      {"  Collecting setuptools>=77\n  setuptools requires Python '>=3.10' but the running Python is 3.6.15\n",
+       "python-env", "uv venv --python", ""},
+      {"error[E0554]: `#![feature]` may not be used on the stable release channel\n --> src/lib.rs:1:1\nerror: could "
+       "not "
+       "compile `demo` (lib) due to 1 previous error\n",
+       "host-compiler", "nightly", ""},
+  };
+  for (const auto& item : cases) {
+    const Diagnosis diagnosis = diagnose(noise(70) + std::string(item.log));
+    ASSERT_TRUE(diagnosis.cause) << item.log;
+    EXPECT_EQ(diagnosis.cause->kind, item.kind) << diagnosis.cause->id;
+    ASSERT_FALSE(diagnosis.cause->fixes.empty());
+    EXPECT_NE(diagnosis.cause->fixes.front().find(item.fix), std::string::npos) << diagnosis.cause->fixes.front();
+    if (!item.sure.empty()) {
+      EXPECT_EQ(diagnosis.cause->sure, item.sure) << diagnosis.cause->id;
+    }
+  }
+}
+
+// make shows a command and what the command printed; `||` handles the failure.
+TEST(Diagnose, AFallbackThatPrintsErrorIsNoFailure) {
+  const std::string line = "test -f table.bin || ";
+  const std::string shown = "error: table.bin not found, creating";
+  EXPECT_FALSE(diagnose(line + "echo \"" + shown + "\"\n" + shown + "\ntouch table.bin\n").failed);
+  EXPECT_TRUE(
+      diagnose(line + "(echo \"" + shown + "\"; exit 1)\n" + shown + "\nmake: *** [Makefile:4: table.bin] Error 1\n")
+          .failed);
 }
 
 // A shell that reports a killed command does not know who killed it.

@@ -177,7 +177,7 @@ extern const std::string_view healthy_txt;
 
 struct Knowledge::Compiled {
   Expressions expressions;                        // those of patterns, then those of facts
-  std::vector<std::unique_ptr<re2::RE2>> unless;  // by pattern; null where there is none, or while it was not needed
+  std::vector<std::unique_ptr<re2::RE2>> unless;  // by pattern; null if it has none, or until it is needed
   std::mutex unless_mutex;
   QuickScan quick;  // where words that make a line worth reading may be
 };
@@ -207,7 +207,7 @@ void Knowledge::compile() {
 std::vector<std::string> Knowledge::unreachable() const { return m_compiled->expressions.unreachable(); }
 
 std::size_t Knowledge::find_interesting(std::string_view text, std::size_t from) const {
-  // A word that the bytes of a quick find are part of lies around them.
+  // A quick find is a part of a word; the rest of the word is beside it.
   const std::size_t around = m_compiled->quick.longest_word();
   for (std::size_t at = from; at < text.size();) {
     const std::size_t maybe = std::min(m_compiled->quick.find(text, at), text.size());

@@ -37,7 +37,7 @@ struct Pattern {
   bool indirect = false;  // another process reports it, not the command that failed: never "certain"
   std::string cause;
   std::vector<std::string> fix;        // what the user of pip, uv, CMake or a compiler types
-  std::vector<std::string> build_fix;  // what helps inside `wheelsmith build`; empty where `fix` does there, too
+  std::vector<std::string> build_fix;  // what helps inside `wheelsmith build`; empty if `fix` helps there, too
   std::vector<std::string> sources;
   std::string check;  // the check of `doctor` that sees it before the build
   std::vector<std::string> samples;

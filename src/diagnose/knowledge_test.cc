@@ -54,7 +54,7 @@ TEST(Knowledge, SaysWhatIsWrongWithAFile) {
   }
 }
 
-TEST(Knowledge, OfTheUserStandsBeforeOurs) {
+TEST(Knowledge, PatternsOfTheUserComeBeforeBuiltInOnes) {
   Knowledge knowledge;
   knowledge.add(k_row, "ours.toml");
   std::string theirs(k_row);
@@ -160,7 +160,7 @@ TEST(Diagnose, ShowsTheRemedyThatWorksWhereItIsRead) {
   EXPECT_EQ(diagnose(log, builtin_knowledge(), inside).cause->fixes.front(), "the same command with --jobs 3");
 }
 
-// The table that the knowledge brings along: each row's own words, alone in a log, give the row's class.
+// The samples in the tables: each of them, alone in a log, gives the class of its row.
 TEST(Knowledge, EverySampleIsRecognised) {
   for (const Fact& fact : builtin_knowledge().facts()) {
     for (const std::string& sample : fact.samples) {

@@ -16,11 +16,11 @@ std::string_view without_escapes(std::string_view line, std::string& space);
 
 struct Line {
   std::string_view text;   // trimmed; lives in the log's buffer or in the `space` of clean()
-  std::size_t indent = 0;  // blanks before it, behind what was taken away
-  bool in_tree = false;    // it stood behind a bar or a branch of pip's or uv's drawings
+  std::size_t indent = 0;  // blanks before it, after what was removed
+  bool in_tree = false;    // it came after a bar or a branch of pip's or uv's drawings
 };
 
-// Time stamps, "#12 34.5 ", "│ ", indentation, escapes and bytes that are no UTF-8 are taken away or replaced.
+// Removes or replaces time stamps, "#12 34.5 ", "│ ", indentation, escapes and bytes that are not valid UTF-8.
 Line clean(std::string_view raw, std::string& space);
 
 // The kind of a line.

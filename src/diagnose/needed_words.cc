@@ -40,12 +40,25 @@ class NeedReader {
     return sum;
   }
 
-  void offer(std::optional<WordSet>& best, WordSet words) const {
+  // The cheapest set so far. A price is worked out only when there are two to compare.
+  struct Best {
+    std::optional<WordSet> words;
+    std::optional<double> price;
+  };
+
+  void offer(Best& best, WordSet words) const {
     if (words.empty() || words.size() > k_most_words) return;
-    if (!best || price(words) < price(*best)) best = std::move(words);
+    if (!best.words) {
+      best.words = std::move(words);
+      return;
+    }
+    if (!best.price) best.price = price(*best.words);
+    const double other = price(words);
+    if (other >= *best.price) return;
+    best = {std::move(words), other};
   }
 
-  void end_literal(std::string& literal, std::optional<WordSet>& best) const {
+  void end_literal(std::string& literal, Best& best) const {
     if (literal.size() >= m_shortest) offer(best, {literal});
     literal.clear();
   }
@@ -70,7 +83,7 @@ class NeedReader {
   }
 
   std::optional<WordSet> sequence(unsigned depth) {
-    std::optional<WordSet> best;
+    Best best;
     std::string literal;
     while (!at_end() && m_text[m_at] != '|' && m_text[m_at] != ')') {
       const char c = m_text[m_at];
@@ -81,7 +94,7 @@ class NeedReader {
         continue;
       }
       if (const auto letter = character()) {
-        // What may be absent, or comes several times, does not go on with what stands before it.
+        // What is optional or repeated does not continue the word before it.
         const std::size_t before = m_at;
         const bool optional = skip_repetition();
         if (optional) {
@@ -96,7 +109,7 @@ class NeedReader {
       }
     }
     end_literal(literal, best);
-    return best;
+    return best.words;
   }
 
   // The letter that stands here, in lower case; nothing for what stands for several, or for a place.
@@ -159,7 +172,7 @@ class NeedReader {
     return inner;
   }
 
-  // Skips "*", "+", "?", "{2,3}" and their lazy forms; whether what they stand behind may be absent.
+  // Skips "*", "+", "?", "{2,3}" and their lazy forms; returns whether what they repeat is optional.
   bool skip_repetition() {
     bool optional = false;
     while (!at_end()) {

@@ -96,7 +96,7 @@ std::optional<SystemPackage> package_with_any(std::string_view given) {
   for (const Missing kind : {Missing::pc, Missing::cmake, Missing::lib, Missing::program, Missing::header}) {
     if (auto found = package_with(kind, name)) return found;
   }
-  // "libfoo" and "foo" are one library to people.
+  // Users call the same library "libfoo" and "foo".
   if (name.starts_with("lib") && name.size() > 5) {
     for (const Missing kind : {Missing::lib, Missing::pc}) {
       if (auto found = package_with(kind, std::string_view(name).substr(3))) return found;

@@ -11,7 +11,7 @@
 namespace wheelsmith::diagnose {
 
 struct SystemPackage {
-  std::string_view debian, rpm, conda;  // "-" where there is none
+  std::string_view debian, rpm, conda;  // "-" if the distribution has none
 };
 
 enum class Missing { header, pc, lib, program, cmake };

@@ -23,7 +23,7 @@ std::uint32_t four_at(const char* text) {
 
 QuickScan::QuickScan(const std::vector<std::string>& words, std::string_view healthy)
     : m_bits((std::size_t{1} << k_bits) / 64) {
-  // Long lines are most of a log: what stands in one of them weighs as much as the line.
+  // Long lines are most of a log: a word counts as much as its line is long.
   std::unordered_map<std::uint32_t, std::size_t> common;
   for (const std::string_view line : lines(healthy)) {
     for (std::size_t i = 0; i + k_four <= line.size(); ++i) common[four_at(line.data() + i)] += line.size();

@@ -30,6 +30,7 @@ constexpr unsigned k_most_episodes = 64;
 // Looking back costs up to 400 lines; a log of a hundred thousand errors has been understood before that.
 constexpr unsigned k_most_lookups = 2000;
 constexpr unsigned k_most_lines_back = 400;
+constexpr unsigned k_lines_of_fallback = 3;  // between a shell's command and what its `|| echo …` printed
 constexpr unsigned k_most_lines_of_frame = 40;
 constexpr std::uint64_t k_most_block_lines = 300;
 
@@ -93,6 +94,15 @@ void Reader::find_last_words() {
     if (line.text.empty() || line.indent == 0 || line.in_tree || tone_of(line.text) != Tone::plain ||
         line.text.starts_with('[') || line.text.starts_with('^') || line.text.find(' ') == line.text.npos)
       continue;
+    // A frame of Python's traceback, and the source line below it, are not a message.
+    if (line.text.starts_with("File \"") && line.text.find(", line ") != line.text.npos) continue;
+    if (const std::size_t above = before == std::string::npos || before < 2 ? std::string::npos : before;
+        above != std::string::npos) {
+      const std::size_t start = m_buffer.rfind('\n', above - 1);
+      std::string other;
+      const std::string_view text = clean(raw_line(start == std::string::npos ? 0 : start + 1), other).text;
+      if (text.starts_with("File \"") && text.find(", line ") != text.npos) continue;
+    }
     if (!m_knowledge.match_patterns(line.text).empty() || is_in_framed_warning(begin)) continue;
     m_seen.last_words = std::string(line.text.substr(0, k_kept_text));
     m_seen.last_words_line = number;
@@ -181,7 +191,7 @@ void Reader::segment(std::string_view raw, std::uint64_t number, std::size_t sta
     }
     m_seen.failed_blocks = true;
   }
-  // Where it stands in the buffer is needed to look back from it.
+  // Its place in the buffer is needed for reading the lines before it.
   const bool belongs = std::any_of(matches.begin(), matches.end(), [](const Match& m) {
     return m.pattern != nullptr && (m.pattern->role == Role::cause || m.pattern->role == Role::wrapper);
   });
@@ -322,6 +332,11 @@ bool Reader::is_in_framed_warning(std::size_t start) const {
 
 void Reader::find_command(Sighting& sighting, std::size_t start) const {
   std::string space;
+  // A command that make shows, not its output.
+  if (sighting.text.find(" || echo ") != std::string::npos && sighting.text.find("exit ") == std::string::npos) {
+    sighting.tolerated = true;
+    return;
+  }
   bool passed_progress = false, names_file = false;
   // Of parallel jobs the nearest command may be another's: the one that names the file is better.
   const std::string_view file = file_named(sighting.text);
@@ -346,6 +361,10 @@ void Reader::find_command(Sighting& sighting, std::size_t start) const {
       if (sighting.command.empty() || names_file) sighting.command = std::string(command.substr(0, k_kept_command));
       sighting.tolerated = sighting.command.find(" || ") != std::string::npos;
     }
+    // make shows the line `test -f x || echo "error: no x, creating it"` and then what it printed.
+    if (lines < k_lines_of_fallback && sighting.text.size() > 8 && text.size() > sighting.text.size() &&
+        text.find(" || ") != text.npos && text.find("exit ") == text.npos && text.find(sighting.text) != text.npos)
+      sighting.tolerated = true;
     if (passed_progress && !sighting.command.empty() && (file.empty() || names_file)) return;
     end = begin;
   }

@@ -9,8 +9,8 @@
 
 namespace wheelsmith::diagnose {
 
-// Up to this priority a pattern says no more than that something is wrong: it does not stand against a wrapper's or a
-// success's own words, and alone it proves nothing.
+// Up to this priority a pattern only says that there is a failure: a wrapper's or a success's own message wins over
+// it, and alone it proves nothing.
 inline constexpr int k_generic = 20;
 // Up to this one an error says less than a warning may, and the details may follow it.
 inline constexpr int k_vague = 30;
@@ -21,7 +21,7 @@ struct Sighting {
   std::uint64_t line = 0;
   std::string text;
   Values groups;
-  std::string command;          // the nearest command above it, or that of the failed block it stands in
+  std::string command;          // the nearest command above it, or that of the failed block it is in
   unsigned episode = 0;         // 0 until the first command has failed, then counted on
   bool tolerated = false;       // its command says what is done when it fails: "a || b"
   bool warning = false;         // the line's tone
@@ -67,7 +67,7 @@ class Reader {
 
   const Knowledge& m_knowledge;
   std::string m_buffer;
-  std::size_t m_done = 0;     // what lies before it was looked at
+  std::size_t m_done = 0;     // the bytes before it have been read
   std::size_t m_counted = 0;  // up to where lines are counted
   std::uint64_t m_lines = 0;  // how many end before m_counted
   bool m_skipping = false;    // inside a line that was cut

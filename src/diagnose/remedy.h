@@ -14,8 +14,7 @@ namespace wheelsmith::diagnose {
 std::optional<std::string> filled_in(std::string_view text, const std::vector<const Values*>& known);
 
 // {archs} and {archs.known}: the architectures that a compiler's command names, and those of them that remain without
-// the refused one (a text that names it, or "") and without those that nvcc does not know (`known` empty: nobody can
-// tell).
+// the refused one (a text that names it, or "") and without those that nvcc does not know (`known` empty: unknown).
 Values arch_values(std::string_view command, std::string_view refused, const std::vector<std::string>& known);
 
 }  // namespace wheelsmith::diagnose

@@ -32,7 +32,7 @@ constexpr int k_near_weak = 20, k_near_warning = 40, k_far = 75;
 constexpr std::uint64_t k_near = 40;  // lines
 constexpr std::uint64_t k_end_of_log = 60;
 constexpr std::uint64_t k_before_fallback = 60;
-constexpr std::uint64_t k_excerpt = 8;  // lines: nobody asks about so few that are fine
+constexpr std::uint64_t k_excerpt = 8;  // lines: logs of successful builds are longer
 constexpr std::size_t k_most_further = 50;
 constexpr int k_compile_error = 14;  // the priority of any error of a compiler
 constexpr int k_specific = 45;       // from here on a pattern knows what its line means
@@ -79,7 +79,7 @@ class Judge {
            std::none_of(pattern.unseen.begin(), pattern.unseen.end(), known);
   }
 
-  // ninja prints a command's output after its progress line; had it failed, "FAILED:" would stand there.
+  // ninja prints a command's output after its progress line; had it failed, "FAILED:" would follow that line.
   [[nodiscard]] bool is_weak(const Sighting& sighting) const {
     return sighting.weak || sighting.tolerated || is_answered(sighting) ||
            (m_seen.failed_blocks && sighting.after_progress && !sighting.in_failed);

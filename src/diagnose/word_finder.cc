@@ -1,6 +1,7 @@
 #include "diagnose/word_finder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wheelsmith::diagnose {
 
@@ -16,10 +17,12 @@ unsigned char lower(unsigned char byte) {
 
 // While it is made; nodes in the order of their making.
 struct WordFinder::Trie {
+  // Most nodes have one child and no end: no memory of their own.
   struct Node {
-    std::vector<Child> children{};
+    std::uint32_t first_child = 0, next_sibling = 0;  // 0: none
     std::uint32_t failure = 0;
     unsigned depth = 0;
+    std::uint8_t column = 0;
     std::vector<int> ends{};
   };
   std::vector<Node> nodes = std::vector<Node>(1);
@@ -34,10 +37,10 @@ struct WordFinder::Trie {
     }
   }
 
-  // 0, the root, is nobody's child.
+  // 0, the root, is not a child.
   [[nodiscard]] std::uint32_t child_of(std::uint32_t node, std::uint8_t column) const {
-    for (const Child& child : nodes[node].children) {
-      if (child.column == column) return child.state;
+    for (std::uint32_t child = nodes[node].first_child; child != 0; child = nodes[child].next_sibling) {
+      if (nodes[child].column == column) return child;
     }
     return 0;
   }
@@ -53,6 +56,9 @@ WordFinder::WordFinder(const std::vector<std::string>& words) {
   for (unsigned byte = 'A'; byte <= 'Z'; ++byte) m_column[byte] = m_column[byte + 32];
 
   Trie trie;
+  std::size_t letters = 1;
+  for (const std::string& word : words) letters += word.size();
+  trie.nodes.reserve(letters);
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::uint32_t node = 0;
     for (const char c : words[i]) {
@@ -60,8 +66,10 @@ WordFinder::WordFinder(const std::vector<std::string>& words) {
       std::uint32_t child = trie.child_of(node, column);
       if (child == 0) {
         child = static_cast<std::uint32_t>(trie.nodes.size());
-        trie.nodes[node].children.push_back({column, child});
-        trie.nodes.emplace_back().depth = trie.nodes[node].depth + 1;
+        Trie::Node& made = trie.nodes.emplace_back();
+        made.depth = trie.nodes[node].depth + 1;
+        made.column = column;
+        made.next_sibling = std::exchange(trie.nodes[node].first_child, child);
       }
       node = child;
     }
@@ -69,13 +77,14 @@ WordFinder::WordFinder(const std::vector<std::string>& words) {
   }
   // Breadth first, so that a node's failure link, which is shorter, is there before it is needed.
   std::vector<std::uint32_t> order = {0};
+  order.reserve(trie.nodes.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t node = order[i];
-    for (const auto& [column, child] : trie.nodes[node].children) {
-      const std::uint32_t failure = node == 0 ? 0 : trie.go(trie.nodes[node].failure, column);
+    for (std::uint32_t child = trie.nodes[node].first_child; child != 0; child = trie.nodes[child].next_sibling) {
+      const std::uint32_t failure = node == 0 ? 0 : trie.go(trie.nodes[node].failure, trie.nodes[child].column);
       trie.nodes[child].failure = failure;
       const std::vector<int>& shorter = trie.nodes[failure].ends;
-      trie.nodes[child].ends.insert(trie.nodes[child].ends.end(), shorter.begin(), shorter.end());
+      if (!shorter.empty()) trie.nodes[child].ends.insert(trie.nodes[child].ends.end(), shorter.begin(), shorter.end());
       order.push_back(child);
     }
   }
@@ -85,30 +94,41 @@ WordFinder::WordFinder(const std::vector<std::string>& words) {
 void WordFinder::number(Trie& trie, const std::vector<std::uint32_t>& order) {
   const auto is_row = [&](std::uint32_t node) { return trie.nodes[node].depth <= k_rows_to_depth; };
   const auto rank = [&](std::uint32_t node) { return !is_row(node) ? 2 : trie.nodes[node].ends.empty() ? 0 : 1; };
-  std::vector<std::uint32_t> sorted = order;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  std::vector<std::uint32_t> sorted;
+  sorted.reserve(order.size());
+  std::array<std::vector<std::uint32_t>, 3> ranks;
+  for (const std::uint32_t node : order) ranks[static_cast<std::size_t>(rank(node))].push_back(node);
+  for (const std::vector<std::uint32_t>& nodes : ranks) sorted.insert(sorted.end(), nodes.begin(), nodes.end());
   trie.state_of.resize(sorted.size());
-  std::uint32_t rows = 0;
-  for (const std::uint32_t node : sorted) {
-    if (rank(node) == 0) m_plain_to += m_columns;
-    if (rank(node) < 2) ++rows;
-  }
+  m_plain_to += static_cast<std::uint32_t>(ranks[0].size()) * m_columns;
+  const auto rows = static_cast<std::uint32_t>(ranks[0].size() + ranks[1].size());
   m_deep_from = rows * m_columns;
   for (std::uint32_t number = 0; number < sorted.size(); ++number)
     trie.state_of[sorted[number]] = number < rows ? number * m_columns : number - rows + m_deep_from;
+  m_ends_from.reserve(sorted.size() + 1);
+  m_deep.reserve(sorted.size() - rows);
+  m_children.reserve(sorted.size());
+  m_next.reserve(m_deep_from);
   m_ends_from.push_back(0);
   for (std::uint32_t number = 0; number < sorted.size(); ++number) {
     const Trie::Node& node = trie.nodes[sorted[number]];
     m_ends.insert(m_ends.end(), node.ends.begin(), node.ends.end());
     m_ends_from.push_back(static_cast<std::uint32_t>(m_ends.size()));
     if (number < rows) {
-      for (std::uint32_t column = 0; column < m_columns; ++column)
-        m_next.push_back(trie.state_of[trie.go(sorted[number], static_cast<std::uint8_t>(column))]);
+      // Where its failure link goes, which comes before it in this order; but its own children go first.
+      const std::size_t row = m_next.size();
+      m_next.resize(row + m_columns);
+      if (sorted[number] != 0)
+        std::copy_n(m_next.begin() + trie.state_of[node.failure], m_columns,
+                    m_next.begin() + static_cast<std::ptrdiff_t>(row));
+      for (std::uint32_t child = node.first_child; child != 0; child = trie.nodes[child].next_sibling)
+        m_next[row + trie.nodes[child].column] = trie.state_of[child];
       continue;
     }
-    m_deep.push_back({static_cast<std::uint32_t>(m_children.size()), static_cast<std::uint32_t>(node.children.size()),
-                      trie.state_of[node.failure]});
-    for (const auto& [column, child] : node.children) m_children.push_back({column, trie.state_of[child]});
+    const auto first = static_cast<std::uint32_t>(m_children.size());
+    for (std::uint32_t child = node.first_child; child != 0; child = trie.nodes[child].next_sibling)
+      m_children.push_back({trie.nodes[child].column, trie.state_of[child]});
+    m_deep.push_back({first, static_cast<std::uint32_t>(m_children.size()) - first, trie.state_of[node.failure]});
   }
 }
 

@@ -10,7 +10,7 @@ namespace wheelsmith::diagnose {
 
 // Finds any of many words in one pass, whatever their number: the automaton of Aho and Corasick. Healthy text hardly
 // ever gets beyond the third letter of a word, so the states up to there have whole rows, with all failure links
-// resolved: a byte costs one load. The deeper ones, a hundred thousand for the words of the knowledge, hold their few
+// resolved: a byte costs one load. The deeper ones, a hundred thousand for the words in the patterns, hold their few
 // children and a link; whole rows for them would be 30 MB. Case does not count (the words are lower-case).
 class WordFinder {
  public:

@@ -18,7 +18,9 @@ std::string gpus_of(const Facts& facts, gpu::Vendor vendor) {
   for (const toolchain::Gpu& gpu : facts.gpus) {
     if (gpu.arch.vendor == vendor && std::ranges::find(names, gpu.name) == names.end()) names.push_back(gpu.name);
   }
-  return names.empty() ? "; no such GPU on this machine: choose one with --gpu NAME" : "; GPU: " + join(names, ", ");
+  if (!names.empty()) return "; GPU: " + join(names, ", ");
+  return fmt::format("; no {} GPU on this machine: choose one with --gpu NAME",
+                     vendor == gpu::Vendor::nvidia ? "NVIDIA" : "AMD");
 }
 
 // Checks what every variant needs; `how` is "" if nothing is missing.

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "document/plain_toml.h"
 #include "document/value.h"
 
 namespace wheelsmith::document {
@@ -16,6 +17,36 @@ std::string error_of(auto&& call) {
     return e.what();
   }
   return "no error";
+}
+
+// The fuzz target toml compares the values with those of toml++.
+TEST(PlainToml, ReadsSimpleDocumentsOnly) {
+  for (const char* text :
+       {"", "# nothing", "a = 1\n[b]\nc = \"x\\n\"\n[[d]]\ne = ['f', 2, true,]\n[d.g]\n", "a = '''x'''''"})
+    EXPECT_TRUE(read_plain_toml(text)) << text;
+  for (const char* text : {"a = 1.5",
+                           "a = { b = 1 }",
+                           "a.b = 1",
+                           "\"a\" = 1",
+                           "a = 1\na = 2",
+                           "[a]\n[a]",
+                           "a = []\n[[a]]",
+                           "[a.b]\n[a]",
+                           "a = 1\r\n",
+                           "a = 007",
+                           "a = \"\\u00e9\"",
+                           "a = 2020-01-01",
+                           "a = 1 b = 2",
+                           "a = [1",
+                           "a = \"\xff\"",
+                           "a",
+                           "[a",
+                           "a = \"x\ny\"",
+                           "a = 9999999999999999999",
+                           "a = 1_000",
+                           "a = +1",
+                           "a = \"\x01\""})
+    EXPECT_FALSE(read_plain_toml(text)) << text;
 }
 
 TEST(Table, KeepsTheOrderAndFindsByName) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "document/plain_toml.h"
 #include "document/value.h"
 
 // toml++ 3.3 asserts conditions that input can violate ("[:key]"), and in release builds tells the compiler that they
@@ -164,6 +165,11 @@ class CharacterCheck {
 }  // namespace
 
 Table parse_toml(std::string_view text, std::string_view file_name) {
+  if (auto plain = read_plain_toml(text)) return std::move(*plain);
+  return parse_toml_by_library(text, file_name);
+}
+
+Table parse_toml_by_library(std::string_view text, std::string_view file_name) {
   check_size(text, file_name);
   CharacterCheck(text, file_name).run();
   toml::table root;

@@ -169,6 +169,7 @@ ElfFile ElfFile::parse(Bytes bytes) {
 }
 
 std::optional<ElfFile> ElfFile::try_parse(Bytes bytes) {
+  if (!has_magic(bytes)) return std::nullopt;  // most files: the first exception of a process takes milliseconds
   return if_valid([&] { return parse(bytes); });
 }
 

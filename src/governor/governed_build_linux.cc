@@ -266,6 +266,10 @@ Summary GovernedBuild::finish(int exit) {
            state.connection.receive(message, 200) != Connection::Got::end) {}
   }
   state.connection.close();
+  if (!state.options.earlier.empty()) {
+    for (const document::Table& line : kept_lines(state.run.record, state.options.earlier))
+      append_record(state.run.record, line);
+  }
   if (!state.run.cache.empty()) {
     const CacheCounts counts = summarize(state.run.record).cache;
     document::Value cache = counts.to_value();

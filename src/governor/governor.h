@@ -43,7 +43,8 @@ struct Options {
   std::filesystem::path record{};   // overwritten; empty: a new file in the store's logs/
   std::filesystem::path program{};  // the shims' program; empty: our own executable
   cache::CacheOptions cache{};
-  bool parts = false;  // compile GPU sources in parts
+  bool parts = false;                            // compile GPU sources in parts
+  std::vector<std::filesystem::path> earlier{};  // records of earlier attempts in the same tree, oldest first
   // Where shims of a sandboxed build cache compilers' answers: writable only by this build, while the shims are shared.
   // Empty: beside the shims. Sandboxed shims start no governor, since processes outside could not find it.
   std::filesystem::path confined{};

@@ -32,8 +32,24 @@ enum class CacheUse : std::uint8_t {
   pass,  // uncacheable
 };
 
+// Where the object of a successful compile came from.
+enum class Origin : std::uint8_t {
+  unknown,
+  compiled,
+  cache,
+  remote_cache,  // the storage that several machines share
+  parts,         // some of its parts came from the cache, the others were compiled
+  tree,          // an earlier attempt in the same tree
+};
+Origin origin_of(CacheUse use, bool remote, std::uint64_t part_hits);
+// The same of a line of a record, also of versions that did not write it.
+Origin origin_of(const document::Value& line);
+
 // Appends one line; false when it cannot be written.
 bool append_record(const std::filesystem::path& file, const document::Table& line);
+
+// "12 s", "3.4 min", "2.5 h".
+std::string seconds_text(double seconds);
 
 // Compile cache counts.
 struct CacheCounts {
@@ -41,6 +57,7 @@ struct CacheCounts {
   std::uint64_t uncacheable = 0;  // compiles that cannot be cached
   std::uint64_t remote_hits = 0;  // included in hits
   std::uint64_t errors = 0;       // failed requests to the remote storage
+  double saved_seconds = 0;       // CPU time of the compiles that the cache replaced, if known
 
   [[nodiscard]] bool any() const { return hits + misses + uncacheable != 0; }
   [[nodiscard]] document::Value to_value() const;
@@ -59,21 +76,31 @@ struct Summary {
   double waited_for_memory = 0, waited_for_cores = 0, compile_seconds = 0;
   std::vector<std::string> unreached;  // compilers that ran without a shim
   CacheCounts cache{};
-  std::string cache_problem;  // why the build had no compile cache although one was requested
+  std::array<std::uint64_t, 6> origins{};  // of compiles, by Origin
+  std::string cache_problem;               // why the build had no compile cache although one was requested
 
   [[nodiscard]] document::Value to_value() const;
   // A short text for users.
   [[nodiscard]] std::string to_text() const;
 };
 // The document of `run --json` (docs/json.md).
-std::string run_json(const Summary& summary, const std::filesystem::path& record, int exit);
+document::Value run_value(const Summary& summary, const std::filesystem::path& record, int exit);
 Summary summarize(const std::filesystem::path& record);
+
+// Lines for the compiles of earlier attempts in the same tree, oldest first, that `record` did not repeat.
+std::vector<document::Table> kept_lines(const std::filesystem::path& record,
+                                        const std::vector<std::filesystem::path>& earlier);
 
 }  // namespace wheelsmith::governor
 
 template <>
 struct wheelsmith::EnumNames<wheelsmith::governor::Outcome> {
   static constexpr std::array list = {"done", "failed", "out-of-memory", "set-back", "lost"};
+};
+
+template <>
+struct wheelsmith::EnumNames<wheelsmith::governor::Origin> {
+  static constexpr std::array list = {"", "compiled", "cache", "remote-cache", "parts", "tree"};
 };
 
 template <>

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -12,6 +14,15 @@ namespace wheelsmith::governor {
 
 namespace {
 
+constexpr double k_most_seconds = 1e9;
+constexpr std::size_t k_longest_field = 4096;
+constexpr std::uint64_t k_largest_record = 1ULL << 30;
+
+double bounded_seconds(const document::Value& value) {
+  const double seconds = value.number();
+  return std::isfinite(seconds) ? std::clamp(seconds, 0.0, k_most_seconds) : 0;
+}
+
 // The line of a compile.
 void add_compile(const document::Value& value, Summary& summary, bool part) {
   const auto outcome = enum_named<Outcome>(value["outcome"].text_or());
@@ -20,6 +31,7 @@ void add_compile(const document::Value& value, Summary& summary, bool part) {
   const bool failed = outcome == Outcome::failed || outcome == Outcome::lost;
   if (!part && (outcome == Outcome::done || failed)) ++summary.compiles;
   if (!part && failed) ++summary.failed;
+  if (!part && outcome == Outcome::done) ++summary.origins[static_cast<std::size_t>(origin_of(value))];
   if ((outcome == Outcome::done || failed) && value["node"].text() != nullptr) ++summary.elsewhere;
   if (value["paused"].number() > 0) ++summary.paused;
   if (!part && (outcome == Outcome::done || outcome == Outcome::failed)) {
@@ -28,6 +40,7 @@ void add_compile(const document::Value& value, Summary& summary, bool part) {
     if (cache == CacheUse::miss) ++summary.cache.misses;
     if (cache == CacheUse::pass) ++summary.cache.uncacheable;
     if (value["remote"].boolean_or(false)) ++summary.cache.remote_hits;
+    summary.cache.saved_seconds += bounded_seconds(value["saved"]);
     if (value["remote_failed"].boolean_or(false)) ++summary.cache.errors;
   }
   const auto peak = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["peak"].integer_or(0)));
@@ -45,6 +58,20 @@ void add_compile(const document::Value& value, Summary& summary, bool part) {
 
 }  // namespace
 
+Origin origin_of(CacheUse use, bool remote, std::uint64_t part_hits) {
+  if (use == CacheUse::hit) return remote ? Origin::remote_cache : Origin::cache;
+  return part_hits != 0 ? Origin::parts : Origin::compiled;
+}
+
+Origin origin_of(const document::Value& line) {
+  if (const auto named = enum_named<Origin>(line["origin"].text_or()); named && *named != Origin::unknown)
+    return *named;
+  if (enum_named<Outcome>(line["outcome"].text_or()) != Outcome::done) return Origin::unknown;
+  return origin_of(enum_named<CacheUse>(line["cache"].text_or()).value_or(CacheUse::none),
+                   line["remote"].boolean_or(false),
+                   static_cast<std::uint64_t>(std::max<std::int64_t>(0, line["part_hits"].integer_or(0))));
+}
+
 bool append_record(const std::filesystem::path& file, const document::Table& line) {
   return !file.empty() && !sys::append_text(file, document::to_json(line, -1) + "\n");
 }
@@ -56,6 +83,7 @@ document::Value CacheCounts::to_value() const {
   table["uncacheable"] = uncacheable;
   table["remote_hits"] = remote_hits;
   table["errors"] = errors;
+  table["saved_seconds"] = std::round(saved_seconds * 1000) / 1000;
   return table;
 }
 
@@ -63,22 +91,30 @@ CacheCounts CacheCounts::from_value(const document::Value& value) {
   const auto count = [&value](const char* name) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, value[name].integer_or(0)));
   };
-  return {count("hits"), count("misses"), count("uncacheable"), count("remote_hits"), count("errors")};
+  return {count("hits"),        count("misses"), count("uncacheable"),
+          count("remote_hits"), count("errors"), bounded_seconds(value["saved_seconds"])};
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 60) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000) return fmt::format("{:.1f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
 }
 
 std::string CacheCounts::to_text() const {
   std::string text = fmt::format("{} of {} from the cache", hits, hits + misses);
   if (remote_hits != 0) text += fmt::format(" ({} from the remote storage)", remote_hits);
+  if (saved_seconds >= 0.5) text += fmt::format(", {} of CPU time saved", seconds_text(saved_seconds));
   if (uncacheable != 0) text += fmt::format(", {} uncacheable", uncacheable);
   if (errors != 0) text += fmt::format(", the remote storage failed {} time{}", errors, errors == 1 ? "" : "s");
   return text;
 }
 
-std::string run_json(const Summary& summary, const std::filesystem::path& record, int exit) {
+document::Value run_value(const Summary& summary, const std::filesystem::path& record, int exit) {
   document::Value document = summary.to_value();
   (*document.table())["record"] = record.string();
   (*document.table())["exit"] = exit;
-  return document::to_json(document) + "\n";
+  return document;
 }
 
 document::Value Summary::to_value() const {
@@ -102,6 +138,9 @@ document::Value Summary::to_value() const {
   table["waited_for_cores"] = waited_for_cores;
   table["compile_seconds"] = compile_seconds;
   table["unreached"] = document::Array(unreached.begin(), unreached.end());
+  document::Table sums;
+  for (std::size_t i = 1; i < origins.size(); ++i) sums[std::string(enum_name(static_cast<Origin>(i)))] = origins[i];
+  table["origins"] = std::move(sums);
   if (cache.any()) table["cache"] = cache.to_value();
   if (!cache_problem.empty()) table["cache_problem"] = cache_problem;
   return table;
@@ -110,6 +149,8 @@ document::Value Summary::to_value() const {
 std::string Summary::to_text() const {
   std::string text = fmt::format("{} compile{}", compiles, compiles == 1 ? "" : "s");
   if (cache.any()) text += ", " + cache.to_text();
+  const std::uint64_t kept = origins[static_cast<std::size_t>(Origin::tree)];
+  if (kept != 0) text += fmt::format(", {} kept from an earlier attempt", kept);
   if (elsewhere != 0) text += fmt::format(", {} on other nodes", elsewhere);
   if (node_failures != 0) text += fmt::format(", {} repeated after a node failed", node_failures);
   if (failed != 0) text += fmt::format(", {} failed", failed);
@@ -129,6 +170,48 @@ std::string Summary::to_text() const {
   return text;
 }
 
+namespace {
+
+// "unit1.o of src/unit1.cc", and nothing for lines of other events.
+std::string unit_of_line(const document::Value& line) {
+  const std::string event = line["event"].text_or();
+  if (event != "compile" && event != "kept") return "";
+  if (line["kind"].text_or() == "link") return "";
+  return line["output"].text_or() + "\n" + line["name"].text_or();
+}
+
+}  // namespace
+
+std::vector<document::Table> kept_lines(const std::filesystem::path& record,
+                                        const std::vector<std::filesystem::path>& earlier) {
+  std::map<std::string, document::Table> units;
+  const auto read = [&](const std::filesystem::path& file, bool is_this) {
+    const auto text = sys::read_file_if_possible(file, k_largest_record);
+    if (!text) return;  // removed by gc
+    for (const std::string_view text_line : lines(*text)) {
+      const auto line = document::try_parse_json(text_line);
+      const std::string unit = line ? unit_of_line(*line) : "";
+      if (unit.empty()) continue;
+      units.erase(unit);
+      const bool done = enum_named<Outcome>((*line)["outcome"].text_or()) == Outcome::done;
+      if (is_this || !(done || (*line)["event"].text_or() == "kept")) continue;
+      document::Table kept;
+      kept["event"] = "kept";
+      for (const char* name : {"kind", "name", "output", "unit", "family"})
+        kept[name] = to_valid_utf8((*line)[name].text_or()).substr(0, k_longest_field);
+      kept["seconds"] = bounded_seconds((*line)["seconds"]);
+      if (const double cpu = bounded_seconds((*line)["cpu"]); cpu > 0) kept["cpu"] = cpu;
+      kept["origin"] = enum_name(Origin::tree);
+      units.emplace(unit, std::move(kept));
+    }
+  };
+  for (const std::filesystem::path& file : earlier) read(file, false);
+  read(record, true);
+  std::vector<document::Table> result;
+  for (auto& [unit, line] : units) result.push_back(std::move(line));
+  return result;
+}
+
 Summary summarize(const std::filesystem::path& record) {
   Summary summary;
   const auto text = sys::read_file_if_there(record);
@@ -141,6 +224,8 @@ Summary summarize(const std::filesystem::path& record) {
     if (event == "build") summary.cache_problem = value["cache_problem"].text_or();
     if (event == "compile" || event == "part") {
       add_compile(value, summary, event == "part");
+    } else if (event == "kept") {
+      ++summary.origins[static_cast<std::size_t>(Origin::tree)];
     } else if (event == "memory") {
       const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(0, value["used"].integer_or(0)));
       summary.most_used = std::max(summary.most_used, used);

@@ -74,6 +74,7 @@ StepOutcome sample_outcome() {
   outcome.statement = "/out/a.whl.intoto.json";
   outcome.signatures = {"/out/a.whl.asc"};
   outcome.cache.hits = 3;
+  outcome.cache.saved_seconds = 2.5;
   outcome.replaced = outcome.optional = outcome.editable = true;
   return outcome;
 }

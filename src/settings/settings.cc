@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <system_error>
 
 #include "base/byte_size.h"
 #include "base/error.h"
@@ -45,6 +47,9 @@ void check_form(const Option& option, const std::string& text) {
     case Form::any: return;
     case Form::size:
       if (parse_byte_size(text).value_or(0) == 0) refuse("a size such as 12GB or 1.5GiB");
+      return;
+    case Form::price:
+      if (!read_price(text)) refuse("a number of at most 1,000,000 and perhaps a currency, such as 0.04 EUR");
       return;
     case Form::count:
     case Form::positive: break;
@@ -204,8 +209,11 @@ document::Value from_file(const Option& option, const document::Value& value, co
     case Kind::program:
     case Kind::folder: break;
   }
-  if (value.text() == nullptr && value.integer() == nullptr) wrong_kind(option, value, "a string (in quotes)");
-  const std::string text = scalar_text(value);
+  // A version such as 3.10 would lose its zero as a number; a price loses nothing.
+  const bool price = option.form == Form::price && value.is_number() && value.integer() == nullptr;
+  if (value.text() == nullptr && value.integer() == nullptr && !price)
+    wrong_kind(option, value, "a string (in quotes)");
+  const std::string text = price ? fmt::format("{}", value.number()) : scalar_text(value);
   check_form(option, text);
   if (option.kind == Kind::text || text.empty()) return text;
   if (option.kind == Kind::program) return program_in(folder, text);
@@ -247,6 +255,27 @@ const Option* option_named(std::string_view name) {
     if (option.name == name) return &option;
   }
   return nullptr;
+}
+
+std::optional<Price> read_price(std::string_view text) {
+  constexpr double k_highest_price = 1e6;
+  constexpr std::size_t k_longest_currency = 12;
+  text = trim(text);
+  const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));
+  const std::string_view currency = trim(text.substr(digits.size()));
+  Price price;
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), price.per_core_hour);
+  if (problem != std::errc() || end != digits.data() + digits.size() || price.per_core_hour > k_highest_price)
+    return std::nullopt;
+  // A currency is a name or a sign, shown as it is.
+  const bool sign = std::all_of(currency.begin(), currency.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x80 || c == '$' || std::isalpha(static_cast<unsigned char>(c)) != 0;
+  });
+  if (!sign || currency.size() > k_longest_currency || to_valid_utf8(currency) != currency ||
+      printable(currency) != currency)
+    return std::nullopt;
+  price.currency = std::string(currency);
+  return price;
 }
 
 std::string_view to_string(Group group) {

@@ -31,7 +31,7 @@ enum class Allowed { everywhere, not_in_files };
 // The heading of an option in `--help`.
 enum class Group { source, target, toolchain, resources, output, advanced };
 // The accepted form of a text. It is checked first, wherever the text comes from.
-enum class Form { any, count, positive, size };
+enum class Form { any, count, positive, size, price };
 
 struct Option {
   std::string name;  // "torch-index"
@@ -56,6 +56,14 @@ bool is_table(std::string_view name);
 // Throws Error with the accepted form for an invalid value: "jobs abc: must be a whole number". Lists are written as in
 // the environment.
 document::Value read_value(const Option& option, const std::string& text);
+
+// What an hour of one core costs: "0.04", "0.04 EUR".
+struct Price {
+  double per_core_hour = 0;
+  std::string currency;  // "" if none is given
+};
+// Nothing for an invalid price.
+std::optional<Price> read_price(std::string_view text);
 
 struct Held {
   document::Value value;  // a string, a list of strings, a boolean, or a table of strings

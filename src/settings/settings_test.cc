@@ -248,4 +248,29 @@ TEST(EnvFile, ReadsWhatAShellWouldAssign) {
 }
 
 }  // namespace
+TEST(Settings, APriceIsANumberAndPerhapsACurrency) {
+  const struct {
+    const char* text;
+    double price;
+    const char* currency;
+  } good[] = {{"0.04", 0.04, ""},
+              {"0.04 EUR", 0.04, "EUR"},
+              {" 3USD ", 3, "USD"},
+              {"1 \u20ac", 1, "\u20ac"},
+              {".5 $", 0.5, "$"}};
+  for (const auto& row : good) {
+    const auto price = read_price(row.text);
+    ASSERT_TRUE(price) << row.text;
+    EXPECT_EQ(price->per_core_hour, row.price) << row.text;
+    EXPECT_EQ(price->currency, row.currency) << row.text;
+  }
+  for (const char* bad : {"", "EUR", "-1", "1e9", "nan", "inf", "1.2.3", "1 a\x1b[31m", "1 abcdefghijklmnop", "9999999",
+                          "1 a b", "0x10", "1 <b>", "1 \xff"})
+    EXPECT_FALSE(read_price(bad)) << bad;
+  Settings settings;
+  settings.read_project("/p/wheelsmith.toml", "price-per-core-hour = 0.04\n");
+  EXPECT_EQ(settings.text("price-per-core-hour"), "0.04");
+  EXPECT_THROW(settings.read_project("/p/wheelsmith.toml", "price-per-core-hour = \"much\"\n"), Error);
+}
+
 }  // namespace wheelsmith::settings

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct WriteOptions {
   bool force = false;               // publish despite new errors, which become notes
   std::int64_t time = k_zip_epoch;  // of the members, SOURCE_DATE_EPOCH
   unsigned threads = 1;
+  // What this command has written. Wheels of one name in two folders must not replace each other.
+  std::shared_ptr<std::set<std::filesystem::path>> written = std::make_shared<std::set<std::filesystem::path>>();
 };
 
 // One new wheel.

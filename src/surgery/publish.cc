@@ -80,15 +80,23 @@ std::vector<Finding> errors_of_new(const Draft& draft, Bytes written, const Know
                     draft);
 }
 
+// On one line: the terminal shows a newline in an error as \x0a, since errors may quote hostile names.
 std::string shown_errors(const std::vector<Finding>& errors) {
   std::string text;
   for (std::size_t i = 0; i < errors.size() && i < k_most_shown; ++i)
-    text += fmt::format("\n  {}: {}: {}", errors[i].id, printable(errors[i].subject), printable(errors[i].what));
-  if (errors.size() > k_most_shown) text += fmt::format("\n  and {} more", errors.size() - k_most_shown);
+    text += fmt::format("{}{}: {}: {}", i == 0 ? "" : "; ", errors[i].id, printable(errors[i].subject),
+                        printable(errors[i].what));
+  if (errors.size() > k_most_shown) text += fmt::format("; and {} more", errors.size() - k_most_shown);
   return text;
 }
 
 }  // namespace
+
+void refuse_second(const fs::path& target, const WriteOptions& options) {
+  if (options.written->contains(target))
+    throw Error(fmt::format("{} was already written for another input; use another --out DIR for one of them",
+                            printable(target.string())));
+}
 
 std::vector<Finding> new_errors(const wheel::Verdict& before, const wheel::Verdict& after, const Draft& draft) {
   const std::string old_file(base_name(draft.input().path()));
@@ -125,6 +133,7 @@ void publish(const Draft& draft, const KnownBinaries& known, const PublishCheck&
   if (fs::equivalent(target, draft.input().path(), ignored))
     throw RequestError(
         fmt::format("{} would replace the input; choose another folder with --out DIR", printable(target.string())));
+  refuse_second(target, options);
   // A dry run leaves no folder behind, and the folder may be one that only a later run can write to.
   std::unique_ptr<sys::TempDir> temporary;
   if (options.dry_run)
@@ -141,7 +150,7 @@ void publish(const Draft& draft, const KnownBinaries& known, const PublishCheck&
     const sys::PageTrimmer trimmer(written.bytes);
     const std::vector<Finding> errors = errors_of_new(draft, written.bytes, known, check, options.threads);
     if (!errors.empty() && !options.force)
-      throw Error(fmt::format("the new wheel would have {} that the input does not have; nothing was written:{}",
+      throw Error(fmt::format("the new wheel would have {} that the input does not have; nothing was written: {}",
                               errors.size() == 1 ? "an error" : "errors", shown_errors(errors)));
     for (const Finding& error : errors)
       item.notes.push_back(fmt::format("written despite {}: {}: {}", error.id, error.subject, error.what));
@@ -150,6 +159,7 @@ void publish(const Draft& draft, const KnownBinaries& known, const PublishCheck&
   for (const pep::Tag& tag : draft.name().tags()) output.tags.push_back(tag.to_string());
   std::ranges::sort(output.tags);
   if (!options.dry_run) file.commit();
+  options.written->insert(target);
   item.notes.insert(item.notes.end(), draft.notes().begin(), draft.notes().end());
   item.dry_run = options.dry_run;
   item.after_bytes += size;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <vector>
 
 #include "surgery/draft.h"
@@ -23,6 +24,9 @@ std::vector<Finding> new_errors(const wheel::Verdict& before, const wheel::Verdi
 // wheel has errors that the input does not have; RequestError if it would replace the input. Adds the output and the
 // notes of the draft and of the check to `item`.
 void publish(const Draft& draft, const KnownBinaries& known, const WriteOptions& options, Item& item);
+
+// Throws Error if this command has written the file already, for another input.
+void refuse_second(const std::filesystem::path& target, const WriteOptions& options);
 
 // Options of `check` for the platform: libraries that count as provided by others.
 struct PublishCheck {

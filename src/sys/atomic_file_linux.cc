@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <system_error>
 
 #include "base/error.h"
@@ -13,6 +16,7 @@
 #include "sys/file.h"
 #include "sys/files.h"
 #include "sys/io/write_linux.h"
+#include "sys/unfinished_files.h"
 
 // A reader must never see a partial file, not even after a power failure. rename() is atomic for readers. For a power
 // failure the file's bytes must be on disk before its name (fsync, then rename), and the name before success is
@@ -29,6 +33,34 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 }
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
+
+// Names of temporary files, for a handler of signals, which may use neither locks nor memory that another thread frees.
+// If the table is full, or a name is too long for it, a signal leaves files behind, as SIGKILL does.
+constexpr std::size_t k_longest_name = 1000;
+struct Unfinished {
+  std::atomic<bool> used = false;  // for the handler
+  std::array<char, k_longest_name> path{};
+};
+std::array<Unfinished, 64> g_unfinished;
+std::mutex g_unfinished_mutex;              // of the threads that change the table
+std::atomic<pid_t> g_unfinished_owner = 0;  // a child between fork and exec has the same table
+
+void remember_unfinished(const std::string& path) {
+  const std::lock_guard lock(g_unfinished_mutex);
+  g_unfinished_owner = ::getpid();
+  const auto slot = std::ranges::find_if(g_unfinished, [](const Unfinished& one) { return !one.used; });
+  if (slot == g_unfinished.end() || path.size() >= k_longest_name) return;
+  std::ranges::copy(path, slot->path.begin());
+  slot->path[path.size()] = '\0';
+  slot->used = true;
+}
+
+void forget_unfinished(const std::string& path) {
+  const std::lock_guard lock(g_unfinished_mutex);
+  for (Unfinished& one : g_unfinished) {
+    if (one.used && path == one.path.data()) one.used = false;
+  }
+}
 
 // Hidden and unique: two programs may write the same target at the same time.
 std::string temporary_name(const std::filesystem::path& target) {
@@ -85,6 +117,13 @@ std::error_code sync_folder(const std::filesystem::path& path) {
   return {};
 }
 
+void remove_unfinished_files() {
+  if (g_unfinished_owner != ::getpid()) return;
+  for (const Unfinished& one : g_unfinished) {
+    if (one.used) ::unlink(one.path.data());
+  }
+}
+
 AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary_folder, unsigned mode)
     : m_target(std::move(target)) {
   if (!m_target.has_filename()) throw_sys_error(EISDIR, "write", m_target);
@@ -94,10 +133,13 @@ AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path tempo
     m_fd = Fd(::open(m_temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   } while (!m_fd.is_open() && errno == EEXIST);
   if (!m_fd.is_open()) throw_write_error(errno, 0, m_target);
+  remember_unfinished(m_temporary.native());
 }
 
 AtomicFile::~AtomicFile() {
-  if (!m_temporary.empty()) ::unlink(m_temporary.c_str());
+  if (m_temporary.empty()) return;
+  ::unlink(m_temporary.c_str());
+  forget_unfinished(m_temporary.native());
 }
 
 void AtomicFile::write(Bytes bytes) {
@@ -123,6 +165,7 @@ void AtomicFile::commit() {
   // A network disk may report a failed write only here.
   if (::close(m_fd.release()) != 0) throw_write_error(errno, m_size, m_target);
   if (::rename(m_temporary.c_str(), m_target.c_str()) != 0) throw_write_error(errno, 0, m_target);
+  forget_unfinished(m_temporary.native());
   m_temporary.clear();
   const std::filesystem::path folder = folder_of(m_target);
   if (const auto error = sync_folder(folder)) throw_sys_error(error.value(), "sync", folder);

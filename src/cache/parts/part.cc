@@ -44,7 +44,9 @@ bool PartRequest::is_request(std::string_view bytes) {
   }
 }
 
-std::string PartFiles::to_bytes() const { return TextWriter().add(outputs).add(output).add(errors).take(); }
+std::string PartFiles::to_bytes() const {
+  return TextWriter().add(outputs).add(output).add(errors).add_number(milliseconds).take();
+}
 
 PartFiles PartFiles::from_bytes(std::string_view bytes) {
   TextReader reader(bytes);
@@ -52,6 +54,7 @@ PartFiles PartFiles::from_bytes(std::string_view bytes) {
   files.outputs = reader.list();
   files.output = reader.text();
   files.errors = reader.text();
+  files.milliseconds = reader.last_number();
   return files;
 }
 

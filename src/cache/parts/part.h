@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct PartRequest {
 struct PartFiles {
   std::vector<std::string> outputs{};  // contents
   std::string output, errors;          // what it printed
+  std::uint64_t milliseconds = 0;      // CPU time that it took; 0: unknown
 
   [[nodiscard]] std::string to_bytes() const;
   static PartFiles from_bytes(std::string_view bytes);  // throws Error

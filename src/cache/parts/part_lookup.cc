@@ -44,6 +44,7 @@ Spelling spelling_of(const PartRequest& request, const std::vector<std::string>&
 
 std::optional<PartFiles> neutral_files(const PartFiles& made, const Spelling& spelling, bool texts) {
   PartFiles result;
+  result.milliseconds = made.milliseconds;
   for (const std::string& output : made.outputs) {
     auto text = texts ? neutral_text(output, spelling) : std::optional(output);
     if (!text) return std::nullopt;

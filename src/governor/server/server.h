@@ -73,6 +73,7 @@ class Server {
     double looked_for = 0, waited_to_look = 0;
     CacheUse cache = CacheUse::none;
     bool remote = false, remote_failed = false;
+    double cpu = 0, saved = 0;  // CPU time of the compile; that a hit saved
     unsigned tries = 0;
     double told_at = 0, started = 0, granted = 0;
     std::vector<pid_t> pids;  // its compiler's processes in the last sample
@@ -101,6 +102,7 @@ class Server {
   const std::vector<std::string>& pools_for(pid_t pid);
 
   // server_grants_linux.cc: compiles.
+  static double seconds_in(const Message& message, std::string_view name);  // a field of milliseconds
   void ask(Client& client, const Message& message, bool runs_already);
   void done(Client& client, const Message& message);
   void leave(Client& client);

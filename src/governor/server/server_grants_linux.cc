@@ -25,6 +25,10 @@ unsigned bounded(std::uint64_t value, unsigned most) {
 
 }  // namespace
 
+double Server::seconds_in(const Message& message, std::string_view name) {
+  return static_cast<double>(std::min<std::uint64_t>(message.number(name), std::uint64_t{1} << 40)) / 1000;
+}
+
 void Server::ask(Client& client, const Message& message, bool runs_already) {
   drop_parts(client);
   client.looked_for = client.waited_to_look = 0;
@@ -50,6 +54,7 @@ void Server::ask(Client& client, const Message& message, bool runs_already) {
   client.looks = message.flag("look");
   client.cache = CacheUse::none;
   client.remote = client.remote_failed = false;
+  client.cpu = client.saved = 0;
   client.parts_why.clear();
   client.id = m_next_id++;
   client.name = message.text("name").substr(0, 500);
@@ -140,6 +145,10 @@ void Server::note(const Client& client, const Admission::Running& running, Outco
   if (client.looked_for > 0) line["looked"] = client.looked_for;
   if (client.elsewhere) line["node"] = client.elsewhere->place.node;
   if (client.remote) line["remote"] = true;
+  if (client.cpu > 0) line["cpu"] = client.cpu;
+  if (client.saved > 0) line["saved"] = client.saved;
+  if (outcome == Outcome::done && client.part.empty())
+    line["origin"] = enum_name(origin_of(client.cache, client.remote, 0));
   if (client.remote_failed) line["remote_failed"] = true;
   line["exit"] = exit;
   append_record(client.build->run.record, line);
@@ -197,6 +206,8 @@ void Server::done(Client& client, const Message& message) {
   client.parts_why = printable(message.text("parts_why").substr(0, 500));
   client.remote = message.flag("remote");
   client.remote_failed = message.flag("remote_failed");
+  client.cpu = seconds_in(message, "cpu");
+  client.saved = seconds_in(message, "saved");
   MemoryModel& model = client.build->journal->model();
   if (client.looks || node_failed) {
     // It did not compile: its use says nothing about the compile.

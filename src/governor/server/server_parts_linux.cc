@@ -103,6 +103,9 @@ void Server::end_parts(Client& client, const Message& message) {
   if (client.cache == CacheUse::pass) line["cache_why"] = printable(message.text("cache_why").substr(0, 500));
   if (client.looked_for > 0) line["looked"] = client.looked_for;
   if (message.flag("remote_failed")) line["remote_failed"] = true;
+  line["cpu"] = seconds_in(message, "cpu");
+  if (const double saved = seconds_in(message, "saved"); saved > 0) line["saved"] = saved;
+  if (exit == 0) line["origin"] = enum_name(origin_of(client.cache, false, hits));
   line["exit"] = exit;
   append_record(client.build->run.record, line);
   // As a whole the unit would need as much as its largest part, for as long as all of them.

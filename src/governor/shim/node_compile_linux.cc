@@ -162,6 +162,7 @@ void NodeResult::write(const std::filesystem::path& path) const {
                                  {{"exit", std::to_string(exit.code)},
                                   {"signal", std::to_string(exit.signal)},
                                   {"peak", std::to_string(exit.largest_process)},
+                                  {"cpu", std::to_string(static_cast<std::uint64_t>(exit.cpu_seconds * 1000))},
                                   {"milliseconds", std::to_string(static_cast<std::uint64_t>(seconds * 1000))},
                                   {"output", output},
                                   {"errors", errors},
@@ -180,6 +181,7 @@ std::optional<NodeResult> NodeResult::parse(std::string_view text) {
   result.exit.code = static_cast<int>(std::min<std::uint64_t>(message->number("exit", 1), 255));
   result.exit.signal = static_cast<int>(std::min<std::uint64_t>(message->number("signal"), 64));
   result.exit.largest_process = message->number("peak");
+  result.exit.cpu_seconds = static_cast<double>(std::min<std::uint64_t>(message->number("cpu"), 1ull << 40)) / 1000;
   result.seconds = static_cast<double>(std::min<std::uint64_t>(message->number("milliseconds"), 1ull << 40)) / 1000;
   result.output = message->text("output");
   result.errors = message->text("errors");

@@ -142,6 +142,7 @@ bool PartCache::look_offload(PartResult& result) {
   }
   result.output = answer.hit->result.output;
   result.errors = answer.hit->result.errors;
+  result.saved_ms = answer.hit->result.milliseconds;
   result.cache = CacheUse::hit;
   return true;
 }
@@ -161,6 +162,7 @@ bool PartCache::look(PartResult& result) {
   }
   result.output = answer.found->output;
   result.errors = answer.found->errors;
+  result.saved_ms = answer.found->milliseconds;
   result.cache = CacheUse::hit;
   return true;
 }
@@ -171,7 +173,7 @@ void PartCache::store(const PartResult& result) {
     auto object = sys::read_file_if_possible(m_object, k_largest_part_output);
     auto headers = sys::read_file_if_possible(m_headers, k_largest_part_output);
     if (object && headers)
-      m_conversation.store({std::move(*object), std::move(*headers), "", result.output, result.errors});
+      m_conversation.store({std::move(*object), std::move(*headers), "", result.output, result.errors, result.cpu_ms});
     return;
   }
   cache::PartFiles made;
@@ -182,6 +184,7 @@ void PartCache::store(const PartResult& result) {
   }
   made.output = result.output;
   made.errors = result.errors;
+  made.milliseconds = result.cpu_ms;
   m_conversation.store_part(made);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct PartResult {
   int code = 0, signal = 0;
   std::string output, errors;
   CacheUse cache = CacheUse::none;
+  std::uint64_t cpu_ms = 0, saved_ms = 0;  // CPU time that it took; that a hit saved
   bool ungoverned = false;
   std::string why;  // of the cache
 

@@ -62,6 +62,8 @@ std::string PartResult::to_bytes() const {
       .add(enum_name(cache))
       .add_number(ungoverned ? 1 : 0)
       .add(why)
+      .add_number(cpu_ms)
+      .add_number(saved_ms)
       .take();
 }
 
@@ -75,6 +77,8 @@ PartResult PartResult::from_bytes(std::string_view bytes) {
   result.cache = enum_named<CacheUse>(reader.text()).value_or(CacheUse::none);
   result.ungoverned = reader.number() != 0;
   result.why = reader.text();
+  result.cpu_ms = reader.number();
+  result.saved_ms = reader.number();
   return result;
 }
 
@@ -162,13 +166,16 @@ PartResult run_part(const Part& part, const PartSite& site) {
       if (words->empty() || end.code != 0) continue;
       ShimChild child(program_of(words->front(), environment), argv_in(*words, site.folder), environment, true);
       const std::uint64_t largest = end.largest_process;
+      const double cpu = end.cpu_seconds;
       end = grant.wait(child);
       end.largest_process = std::max(end.largest_process, largest);
+      end.cpu_seconds += cpu;
       result.output += child.output();
       result.errors += child.errors();
     }
     result.code = end.code;
     result.signal = end.signal;
+    result.cpu_ms = static_cast<std::uint64_t>(end.cpu_seconds * 1000);
     const bool again = grant.set_back() && end.code != 0;
     const bool out_of_memory =
         !grant.set_back() && end.code != 0 && ended_for_memory(end.code, end.signal, result.output + result.errors);
@@ -182,6 +189,7 @@ PartResult run_part(const Part& part, const PartSite& site) {
                      {"set_back", again ? "1" : "0"},
                      {"last", last ? "1" : "0"},
                      {"cache", std::string(enum_name(end.code == 0 ? result.cache : CacheUse::none))},
+                     {"cpu", std::to_string(result.cpu_ms)},
                      {"maxrss", std::to_string(end.largest_process)}}},
                    end.code != 0);
     if (again) {

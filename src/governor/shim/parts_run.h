@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ struct PartsOutcome {
   int code = 0;
   std::string output, errors;  // as the compiler itself would have printed
   unsigned parts = 0, hits = 0;
+  std::uint64_t cpu_ms = 0, saved_ms = 0;  // CPU time of the parts that ran; that hits saved
   bool ungoverned = false;
   std::vector<std::string> headers{};  // that the code of GPUs needs, where it does not come from a preprocessor
   // A part ended in a way that only the compiler itself can report (a crash): it is to run as a whole.

@@ -183,6 +183,8 @@ PartsOutcome PartsRun::conclude() {
     outcome.errors += shown(step.result.errors);
     outcome.parts += m_graph.parts[i].kind != PartKind::dependencies ? 1 : 0;
     outcome.hits += step.result.cache == CacheUse::hit ? 1 : 0;
+    outcome.cpu_ms += step.result.cpu_ms;
+    outcome.saved_ms += step.result.saved_ms;
     outcome.ungoverned = outcome.ungoverned || step.result.ungoverned;
     if (step.state == State::done) continue;
     outcome.undecided = step.result.signal != 0 || (step.result.code > 128 && step.result.code != 255);

@@ -33,8 +33,10 @@ class ShimCache {
   // After a miss: the command to run. `argv` is the compiler's command as the governor granted it.
   [[nodiscard]] std::vector<std::string> argv(const std::vector<std::string>& granted) const;
   [[nodiscard]] std::vector<std::string> environment(std::vector<std::string> below) const;
-  // After a successful compile, with its output: whether it was stored.
-  CacheUse store(const std::string& output, const std::string& errors);
+  // CPU time that a hit saved; 0: unknown.
+  [[nodiscard]] std::uint64_t saved_ms() const { return m_saved_ms; }
+  // After a successful compile, with its output and CPU time: whether it was stored.
+  CacheUse store(const std::string& output, const std::string& errors, std::uint64_t milliseconds);
   // The request as it was made; and more headers than the compiler lists by itself.
   [[nodiscard]] const cache::CompileRequest& request() const { return m_request; }
   void add_headers(const std::vector<std::string>& names) const;
@@ -51,6 +53,7 @@ class ShimCache {
   std::optional<cache::Conversation::Miss> m_miss;
   std::string m_why;
   bool m_remote = false, m_remote_failed = false;
+  std::uint64_t m_saved_ms = 0;
 };
 
 }  // namespace wheelsmith::governor

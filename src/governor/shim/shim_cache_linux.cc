@@ -120,6 +120,7 @@ CacheUse ShimCache::look() {
   cache::Conversation::Answer answer = m_conversation.find(m_request);
   if (answer.hit) {
     m_remote = answer.hit->remote;
+    m_saved_ms = answer.hit->result.milliseconds;
     if (write_hit(*answer.hit)) return CacheUse::hit;
     m_why = "the object cannot be written";
     return CacheUse::pass;
@@ -156,7 +157,7 @@ std::vector<std::string> ShimCache::environment(std::vector<std::string> below) 
   return below;
 }
 
-CacheUse ShimCache::store(const std::string& output, const std::string& errors) {
+CacheUse ShimCache::store(const std::string& output, const std::string& errors, std::uint64_t milliseconds) {
   if (!m_miss) return CacheUse::pass;
   const auto object = sys::read_file_if_possible(m_miss->object, k_largest_object);
   const auto dependencies = sys::read_file_if_possible(m_miss->dependencies, k_largest_text);
@@ -170,6 +171,7 @@ CacheUse ShimCache::store(const std::string& output, const std::string& errors) 
   made.dependencies = *dependencies;
   made.output = output;
   made.errors = errors;
+  made.milliseconds = milliseconds;
   const cache::Conversation::Stored stored = m_conversation.store(made);
   m_why = stored.why;
   return stored.kept ? CacheUse::miss : CacheUse::pass;

@@ -126,7 +126,8 @@ void Shim::report_hit() {
   m_grant.done({Word::done,
                 {{"exit", "0"},
                  {"cache", std::string(enum_name(CacheUse::hit))},
-                 {"remote", m_cache->was_remote() ? "1" : "0"}}},
+                 {"remote", m_cache->was_remote() ? "1" : "0"},
+                 {"saved", std::to_string(m_cache->saved_ms())}}},
                false);
 }
 
@@ -175,7 +176,8 @@ int Shim::run() {
     }
     const std::string printed = there ? there->output : child->output();
     const std::string complaints = there ? there->errors : child->errors();
-    if (may_keep && end.code == 0) use = m_cache->store(printed, complaints);
+    const auto cpu = static_cast<std::uint64_t>(end.cpu_seconds * 1000);
+    if (may_keep && end.code == 0) use = m_cache->store(printed, complaints, cpu);
     if (may_keep) m_cache->clean_up();
     const std::string output = end.code != 0 ? printed + complaints : std::string();
     const bool out_of_memory = !m_grant.set_back() && ended_for_memory(end.code, end.signal, output);
@@ -193,6 +195,7 @@ int Shim::run() {
           {"parts_why", m_parts_why.substr(0, 500)},
           {"remote_failed", m_cache && m_cache->remote_failed() ? "1" : "0"},
           {"maxrss", std::to_string(end.largest_process)},
+          {"cpu", std::to_string(cpu)},
           {"milliseconds", std::to_string(there ? static_cast<std::uint64_t>(there->seconds * 1000) : 0)}}},
         end.code != 0);
     if (again) {

@@ -162,7 +162,8 @@ std::optional<int> Shim::run_in_parts(CacheUse use) {
     return whole("one of its parts ended unexpectedly");
   }
   if (may_keep) m_cache->add_headers(outcome->headers);
-  if (may_keep && outcome->code == 0) use = m_cache->store(outcome->output, outcome->errors);
+  if (may_keep && outcome->code == 0)
+    use = m_cache->store(outcome->output, outcome->errors, outcome->cpu_ms + outcome->saved_ms);
   if (may_keep) m_cache->clean_up();
   if (outcome->ungoverned) note_ungoverned();
   report_parts(*outcome, outcome->code == 0 ? use : CacheUse::none);
@@ -196,6 +197,8 @@ void Shim::report_parts(const PartsOutcome& outcome, CacheUse use) {
                 {{"exit", std::to_string(outcome.code)},
                  {"parts", std::to_string(outcome.parts)},
                  {"part_hits", std::to_string(outcome.hits)},
+                 {"cpu", std::to_string(outcome.cpu_ms)},
+                 {"saved", std::to_string(outcome.saved_ms)},
                  {"cache", std::string(enum_name(use))},
                  {"cache_why", m_cache ? m_cache->why().substr(0, 500) : ""},
                  {"remote_failed", m_cache && m_cache->remote_failed() ? "1" : "0"}}},

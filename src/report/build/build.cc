@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "document/finding_value.h"
+#include "report/build/build_report.h"
 #include "report/build/failure_block.h"
 #include "report/plan/doctor_text.h"
 
@@ -23,6 +26,18 @@ Value test_value(const run::TestOutcome& test) {
   return table;
 }
 
+constexpr double k_worth_telling = 0.5;  // seconds
+
+double saved_by_cache(const std::vector<run::StepOutcome>& steps) {
+  double seconds = 0;
+  for (const run::StepOutcome& step : steps) seconds += step.cache.saved_seconds;
+  return seconds;
+}
+
+bool used_cache(const std::vector<run::StepOutcome>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const run::StepOutcome& step) { return step.cache.any(); });
+}
+
 }  // namespace
 
 std::string build_json(const std::vector<run::StepOutcome>& steps, const std::vector<std::string>& notes,
@@ -33,6 +48,7 @@ std::string build_json(const std::vector<run::StepOutcome>& steps, const std::ve
   for (const run::StepOutcome& step : steps) items.push_back(step.to_value());
   document["steps"] = std::move(items);
   document["notes"] = Array(notes.begin(), notes.end());
+  if (used_cache(steps)) document["saved"] = saved_value(saved_by_cache(steps), closing.price);
   Array checklist, runtime;
   for (const doctor::Check& check : closing.checklist) {
     Table table;
@@ -95,8 +111,10 @@ std::string build_text(const std::vector<run::StepOutcome>& steps, const Style& 
   return text + sum + "\n";
 }
 
-std::string closing_text(const Closing& closing, const Style& style) {
+std::string closing_text(const std::vector<run::StepOutcome>& steps, const Closing& closing, const Style& style) {
   std::string text;
+  if (const double saved = saved_by_cache(steps); saved >= k_worth_telling)
+    text += fmt::format("the compile cache saved {}\n", saved_text(saved, closing.price));
   if (!closing.checklist.empty()) text += style.bold("checklist") + "\n" + doctor_text(closing.checklist, style);
   if (!closing.runtime.empty()) text += style.bold("environment variables at run time") + "\n";
   for (const recipe::RuntimeVariable& variable : closing.runtime) {

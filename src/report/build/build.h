@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "report/style.h"
 #include "run/run.h"
 #include "run/wheel_tests.h"
+#include "settings/settings.h"
 
 namespace wheelsmith::report {
 
@@ -18,10 +20,11 @@ namespace wheelsmith::report {
 struct Closing {
   std::vector<doctor::Check> checklist{};
   std::vector<recipe::RuntimeVariable> runtime{};  // environment variables for running the packages
+  std::optional<settings::Price> price{};          // of core hours, for what the compile cache saved
 };
 std::string build_json(const std::vector<run::StepOutcome>& steps, const std::vector<std::string>& notes,
                        const Closing& closing);
-std::string closing_text(const Closing& closing, const Style& style);
+std::string closing_text(const std::vector<run::StepOutcome>& steps, const Closing& closing, const Style& style);
 std::string tests_json(const std::vector<run::WheelTest>& items);
 
 // The final text: the outcome of each step, and for failures the command, its output and how to rerun it.

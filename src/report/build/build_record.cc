@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "document/value.h"
+#include "governor/record.h"
 
 // Several processes append to a record during a build, and some of them are killed; it may also come from another
 // machine. So each line is parsed on its own, numbers are clamped, and invalid lines are counted.
@@ -60,6 +61,9 @@ Compile compile_of(const Value& line) {
   compile.outcome = text_of(line["outcome"]);
   compile.from = text_of(line["from"]);
   compile.cache = text_of(line["cache"]);
+  compile.origin = enum_name(governor::origin_of(line));
+  compile.cpu = bounded(line["cpu"], k_longest);
+  compile.saved = bounded(line["saved"], k_longest);
   compile.peak = bytes_of(line["peak"]);
   compile.reserved = bytes_of(line["reserved"]);
   compile.estimate = bytes_of(line["estimate"]);
@@ -99,6 +103,7 @@ CacheCounts cache_of(const Value& line) {
   counts.uncacheable = bytes_of(line["uncacheable"]);
   counts.remote_hits = bytes_of(line["remote_hits"]);
   counts.errors = bytes_of(line["errors"]);
+  counts.saved_seconds = bounded(line["saved_seconds"], k_latest);
   return counts;
 }
 
@@ -119,6 +124,10 @@ bool take_line(const Value& line, BuildRecord& record) {
   }
   if (*event == "cache") {
     record.cache = cache_of(line);
+    return true;
+  }
+  if (*event == "kept") {
+    record.kept.push_back(compile_of(line));
     return true;
   }
   constexpr std::array k_timed{"compile", "part", "memory", "unreached", "ungoverned", "pause", "end"};

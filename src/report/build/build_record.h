@@ -19,9 +19,11 @@ struct Compile {
   double paused = 0;
   std::string why;  // reason for the wait: "cores", "jobs", "memory", "pressure", "alone", ""
   std::string kind, name, output, unit, family;
-  std::string outcome;  // "done", "failed", "out-of-memory", "set-back", "lost"
-  std::string from;     // source of the estimate
-  std::string cache;    // "hit", "miss", ""
+  std::string outcome;        // "done", "failed", "out-of-memory", "set-back", "lost"
+  std::string from;           // source of the estimate
+  std::string cache;          // "hit", "miss", ""
+  std::string origin;         // "compiled", "cache", "remote-cache", "parts", "tree", "" for a failed one
+  double cpu = 0, saved = 0;  // CPU time that it took; that hits saved; 0: unknown
   std::uint64_t peak = 0, reserved = 0, estimate = 0;
   unsigned threads = 1, tries = 0, slot = 0;
   int exit = 0;
@@ -43,6 +45,7 @@ struct MemorySample {
 // Compile cache counters of this build.
 struct CacheCounts {
   std::uint64_t hits = 0, misses = 0, uncacheable = 0, remote_hits = 0, errors = 0;
+  double saved_seconds = 0;  // CPU time
 };
 
 // An event at a point in time: a compiler without a shim, a compile without a governor, a pause.
@@ -59,6 +62,7 @@ struct BuildRecord {
   std::optional<int> exit;
   std::vector<Compile> compiles;  // whole compiles and parts of others, by start
   std::vector<Compile> in_parts;  // these others
+  std::vector<Compile> kept;      // of earlier attempts in the same tree, not repeated; without a start
   std::vector<MemorySample> samples;
   std::vector<Moment> unreached, ungoverned, pauses;
   std::optional<CacheCounts> cache;

@@ -1,9 +1,12 @@
 #include "report/build/build_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "governor/record.h"
 #include "gpu/arch.h"
 
 // The report as a JSON document. All totals are computed here, so that the page, `--json` and the tests agree.
@@ -44,9 +47,25 @@ Value to_value(const Compile& compile, std::size_t record, double origin) {
                                    {"early", compile.early},
                                    {"exit", compile.exit},
                                    {"cache", compile.cache},
+                                   {"origin", compile.origin},
+                                   {"cpu", rounded(compile.cpu)},
+                                   {"saved", rounded(compile.saved)},
                                    {"part", compile.part},
                                    {"parts", compile.parts},
                                    {"part_hits", compile.part_hits}});
+}
+
+// A compile of an earlier attempt has no place on this build's time axis.
+Value kept_value(const Compile& compile, std::size_t record) {
+  return Table(std::vector<Member>{{"record", record},
+                                   {"name", compile.name},
+                                   {"output", compile.output},
+                                   {"kind", compile.kind},
+                                   {"unit", compile.unit},
+                                   {"family", compile.family},
+                                   {"seconds", rounded(compile.seconds)},
+                                   {"cpu", rounded(compile.cpu)},
+                                   {"origin", compile.origin}});
 }
 
 Value to_value(const MemorySample& sample, double origin) {
@@ -76,7 +95,8 @@ Value to_value(const CacheCounts& counts) {
                                    {"misses", counts.misses},
                                    {"uncacheable", counts.uncacheable},
                                    {"remote_hits", counts.remote_hits},
-                                   {"errors", counts.errors}});
+                                   {"errors", counts.errors},
+                                   {"saved_seconds", rounded(counts.saved_seconds)}});
 }
 
 Value to_value(const BuildRecord& record, double origin) {
@@ -135,18 +155,29 @@ Value summary_of(const BuildReport& report, const std::vector<MemorySample>& mem
   std::uint64_t ungoverned = 0, unreached = 0;
   double seconds = 0, paused_seconds = 0;
   std::string largest_name;
+  double saved = 0;
+  // By name; a failed compile has none.
+  std::map<std::string, std::uint64_t> origins;
+  for (const char* name : {"compiled", "cache", "remote-cache", "parts", "tree"}) origins[name] = 0;
+  const auto count_origin = [&](const Compile& compile) {
+    saved += compile.saved;
+    if (const auto found = origins.find(compile.origin); found != origins.end()) ++found->second;
+  };
   std::map<std::string, std::pair<std::uint64_t, double>> waits;
   for (const BuildRecord& record : report.records) {
     ungoverned += record.ungoverned.size();
     unreached += record.unreached.size();
+    for (const Compile& compile : record.kept) count_origin(compile);
     for (const Compile& compile : record.in_parts) {
       ++compiles;
+      count_origin(compile);
       failed += compile.outcome != "done" ? 1 : 0;
     }
     for (const Compile& compile : record.compiles) {
       // An attempt that is followed by another one is not counted as a compile.
       const bool last = compile.outcome != "set-back" && !compile.again && compile.part.empty();
       compiles += last ? 1 : 0;
+      if (last) count_origin(compile);
       failed += last && compile.outcome != "done" ? 1 : 0;
       tried_again += compile.outcome == "out-of-memory" && compile.again ? 1 : 0;
       set_back += compile.outcome == "set-back" ? 1 : 0;
@@ -172,7 +203,11 @@ Value summary_of(const BuildReport& report, const std::vector<MemorySample>& mem
     reasons.emplace_back(
         Table(std::vector<Member>{{"why", why}, {"compiles", sum.first}, {"seconds", rounded(sum.second)}}));
   }
+  Table sums;
+  for (const auto& [name, count] : origins) sums[name] = count;
   return Table(std::vector<Member>{{"compiles", compiles},
+                                   {"origins", std::move(sums)},
+                                   {"saved", saved_value(saved, report.price)},
                                    {"failed", failed},
                                    {"tried_again", tried_again},
                                    {"set_back", set_back},
@@ -229,11 +264,12 @@ Value to_value(const BuildReport& report) {
   document["started"] = rounded(origin);
   document["seconds"] = rounded(report.seconds());
   document["summary"] = summary_of(report, memory);
-  Array records, compiles, in_parts, samples, steps, wheels;
+  Array records, compiles, in_parts, kept, samples, steps, wheels;
   for (std::size_t i = 0; i < report.records.size(); ++i) {
     records.push_back(to_value(report.records[i], origin));
     for (const Compile& compile : report.records[i].compiles) compiles.push_back(to_value(compile, i, origin));
     for (const Compile& compile : report.records[i].in_parts) in_parts.push_back(to_value(compile, i, origin));
+    for (const Compile& compile : report.records[i].kept) kept.push_back(kept_value(compile, i));
   }
   for (const MemorySample& sample : memory) samples.push_back(to_value(sample, origin));
   for (const run::StepOutcome& step : report.steps) steps.push_back(step.to_value());
@@ -244,7 +280,26 @@ Value to_value(const BuildReport& report) {
   document["memory"] = std::move(samples);
   document["compiles"] = std::move(compiles);
   document["in_parts"] = std::move(in_parts);
+  document["kept"] = std::move(kept);
   return document;
+}
+
+Value saved_value(double seconds, const std::optional<settings::Price>& price) {
+  Table table;
+  table["seconds"] = rounded(seconds);
+  if (price) {
+    table["amount"] = std::round(seconds / 3600 * price->per_core_hour * 1e6) / 1e6;
+    table["currency"] = price->currency;
+  }
+  return table;
+}
+
+std::string saved_text(double seconds, const std::optional<settings::Price>& price) {
+  std::string text = governor::seconds_text(seconds) + " of CPU time";
+  if (!price) return text;
+  const double amount = seconds / 3600 * price->per_core_hour;
+  text += amount < 0.1 ? fmt::format(" ({:.2g}", amount) : fmt::format(" ({:.2f}", amount);
+  return text + (price->currency.empty() ? ")" : " " + price->currency + ")");
 }
 
 std::string to_json(const BuildReport& report) { return document::to_json(to_value(report)) + "\n"; }

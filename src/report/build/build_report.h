@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "gpu/code/device_code.h"
 #include "report/build/build_record.h"
 #include "run/run.h"
+#include "settings/settings.h"
 
 // The data of `wheelsmith report`, and its forms: an HTML page, a trace for profilers, and JSON.
 
@@ -25,6 +27,7 @@ struct BuildReport {
   std::vector<BuildRecord> records;
   std::vector<run::StepOutcome> steps;
   std::vector<WheelSizes> wheels;
+  std::optional<settings::Price> price;  // of core hours
 
   // Start of the first record, in seconds since 1970, and the duration of all records together.
   [[nodiscard]] double started() const;
@@ -35,6 +38,11 @@ struct BuildReport {
 document::Value to_value(const BuildReport& report);
 
 std::string to_json(const BuildReport& report);
+
+// What the compile cache saved: {"seconds"} and, if there is a price, {"amount", "currency"}.
+document::Value saved_value(double seconds, const std::optional<settings::Price>& price);
+// "12.3 min of CPU time (0.01 EUR)".
+std::string saved_text(double seconds, const std::optional<settings::Price>& price);
 
 // One self-contained HTML file.
 std::string to_html(const BuildReport& report);

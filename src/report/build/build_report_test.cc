@@ -65,6 +65,33 @@ TEST(BuildRecord, ShowsACompileWithItsParts) {
   EXPECT_EQ(record.skipped_lines, 1u);  // a part without a name
 }
 
+TEST(BuildReport, SaysWhereObjectsCameFromAndWhatWasSaved) {
+  BuildReport report;
+  report.records.push_back(
+      read_record(compile(1, 1, R"(,"cache":"hit","saved":1800)") +
+                  compile(2, 1, R"(,"cache":"hit","remote":true,"saved":1799.5,"origin":"remote-cache")") +
+                  compile(3, 1, R"(,"cache":"miss","parts":3,"part_hits":1,"saved":0.5)") +
+                  compile(4, 1, R"(,"cpu":7)") + R"({"event":"compile","at":5,"seconds":1,"outcome":"failed"})" + "\n" +
+                  R"({"event":"kept","name":"a.cc","output":"a.o","seconds":3,"origin":"tree"})" + "\n" +
+                  R"({"event":"cache","hits":2,"misses":2,"saved_seconds":3600})" + "\n"));
+  document::Value document = to_value(report);
+  const auto origins = [&](const char* name) { return document["summary"]["origins"][name].integer_or(-1); };
+  EXPECT_EQ(origins("compiled") * 10000 + origins("cache") * 1000 + origins("remote-cache") * 100 +
+                origins("parts") * 10 + origins("tree"),
+            11111);
+  EXPECT_EQ(document::to_json(document["summary"]["saved"], -1), R"({"seconds":3600.0})");
+  EXPECT_EQ((*document["kept"].array())[0]["name"].text_or(), "a.cc");
+  EXPECT_EQ((*document["compiles"].array())[3]["origin"].text_or("?"), "");  // it failed
+  EXPECT_EQ((*document["compiles"].array())[2]["cpu"].number(), 7);
+  report.price = settings::read_price("0.04 EUR");
+  document = to_value(report);
+  EXPECT_EQ(document::to_json(document["summary"]["saved"], -1),
+            R"({"seconds":3600.0,"amount":0.04,"currency":"EUR"})");
+  EXPECT_EQ(saved_text(3600, report.price), "60.0 min of CPU time (0.04 EUR)");
+  EXPECT_EQ(saved_text(36000, settings::read_price("1")), "10.0 h of CPU time (10.00)");
+  EXPECT_EQ(saved_text(3, std::nullopt), "3 s of CPU time");
+}
+
 TEST(BuildRecord, CountsUnreadableLines) {
   const struct {
     std::string text;

@@ -66,6 +66,7 @@ function drawTiles() {
   }
   const cache = cacheCounts();
   if (cache) tile("Cache hits", percent(cache.hits, cache.hits + cache.misses), whole(cache.hits) + " of " + whole(cache.hits + cache.misses));
+  if (cache) tile("Saved by the cache", seconds(sum.saved.seconds), "of CPU time" + ("amount" in sum.saved ? ": " + money(sum.saved) : ""));
   const steps = ["built", "cached", "failed", "skipped"].map((outcome) => [outcome, data.steps.filter((s) => s.outcome === outcome).length]).filter(([, n]) => n);
   if (data.steps.length) tile("Steps", whole(data.steps.length), steps.map(([outcome, n]) => whole(n) + " " + outcome).join(", "), data.verdict === "failed" ? "bad" : "");
 }
@@ -167,6 +168,14 @@ function drawEvents() {
   ], rows, { caption: "Retries, pauses and failures", page: 15 }));
 }
 
+const k_origins = lookup({ compiled: "compiled", cache: "compile cache", "remote-cache": "remote cache", parts: "some parts from the cache", tree: "an earlier attempt" });
+const originName = (c) => k_origins[c.origin] || "";
+
+function money(saved) {
+  const text = saved.amount < 0.1 ? Number(saved.amount.toPrecision(2)).toString() : saved.amount.toFixed(2);
+  return text + (saved.currency ? " " + saved.currency : "");
+}
+
 function cacheCounts() {
   const all = data.records.map((r) => r.cache).filter(Boolean);
   if (!all.length) return null;
@@ -178,7 +187,21 @@ function drawCache() {
   if (!c) return;
   const all = c.hits + c.misses + c.uncacheable;
   card("cache", "Compile cache", meters([{ name: "hits and misses", parts: [[c.hits / (all || 1), "var(--hit)"], [c.misses / (all || 1), "var(--miss)"]], value: percent(c.hits, c.hits + c.misses) + " hits" }]),
-    make("p", { class: "quiet" }, `${plural(c.hits, "hit")}${c.remote_hits ? ` (${whole(c.remote_hits)} from remote storage)` : ""}, ${plural(c.misses, "miss", "misses")}, ${whole(c.uncacheable)} uncacheable${c.errors ? ", " + plural(c.errors, "error") : ""}.`));
+    make("p", { class: "quiet" }, `${plural(c.hits, "hit")}${c.remote_hits ? ` (${whole(c.remote_hits)} from remote storage)` : ""}, ${plural(c.misses, "miss", "misses")}, ${whole(c.uncacheable)} uncacheable${c.errors ? ", " + plural(c.errors, "error") : ""}. The compiles that were not repeated took ${seconds(sum.saved.seconds)} of CPU time${"amount" in sum.saved ? ", which costs " + money(sum.saved) : ""}.`));
+}
+
+function drawOrigins() {
+  const rows = [...data.compiles.filter((c) => !c.part && c.origin), ...data.in_parts, ...data.kept];
+  if (!rows.some((c) => c.origin && c.origin !== "compiled")) return;
+  const counts = Object.entries(sum.origins).filter(([, count]) => count);
+  const all = counts.reduce((total, [, count]) => total + count, 0) || 1;
+  card("origins", "Where objects came from", meters(counts.map(([origin, count]) => ({ name: k_origins[origin] || origin, parts: [[count / all, "var(--" + (origin === "compiled" ? "miss" : "hit") + ")"]], value: plural(count, "unit") }))), table([
+    { label: "Unit", get: (c) => c.name, text: true },
+    { label: "Origin", get: originName },
+    { label: "CPU time", get: (c) => c.cpu || 0, show: (c) => c.cpu ? seconds(c.cpu) : "", number: true },
+    { label: "Saved", get: (c) => c.saved || 0, show: (c) => c.saved ? seconds(c.saved) : "", number: true },
+    { label: "Output", get: (c) => c.output, text: true },
+  ], rows, { caption: "Where objects came from", page: 15, filter: (c) => c.name + " " + c.output + " " + originName(c) }));
 }
 
 function drawWheels() {
@@ -234,5 +257,5 @@ const wanted = location.hash.slice(1);
 setTheme(wanted === "dark" || (wanted !== "light" && darkness.matches));
 darkness.addEventListener("change", (event) => setTheme(event.matches));
 byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
-for (const draw of [drawHead, drawFailures, drawTiles, drawTimeline, drawWaits, drawUnits, drawEvents, drawCache, drawWheels, drawSteps, drawAll]) draw();
+for (const draw of [drawHead, drawFailures, drawTiles, drawTimeline, drawWaits, drawUnits, drawEvents, drawCache, drawOrigins, drawWheels, drawSteps, drawAll]) draw();
 document.documentElement.dataset.drawn = "true";

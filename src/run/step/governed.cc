@@ -2,26 +2,32 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "governor/waiting_text.h"
-#include "pep/wheel_name.h"
-#include "plan/step/spec_fields.h"
 #include "run/slurm/farm.h"
+#include "run/step/cache_owner.h"
 #include "run/step/tool_runner.h"
+#include "sys/files.h"
 
 namespace wheelsmith::run {
 
 namespace {
 
-// Which compiles may share cache entries. A package's build scripts can submit any bytes as a compile's object, so
-// entries belong to a project and its source URL; a fork has a different one.
-std::string cache_owner(const plan::BuildSpec& spec) {
-  std::string origin(enum_name(spec.source.kind));
-  origin += "\n" + (spec.source.folder.empty() ? spec.source.url : spec.source.folder.string());
-  return fmt::format("{}-{}", store::slug(pep::normalized_name(spec.project)),
-                     to_hex(sha256(Bytes(spec.project + "\n" + origin))).substr(0, 8));
+constexpr std::size_t k_most_earlier = 20;
+
+// The names of this tree's compile records, one to a line, oldest first. A clean start removes them with the tree. The
+// build can write there, so only names of the store's own records count.
+std::filesystem::path records_file(const SourceTree& tree) { return tree.tree / "records"; }
+
+std::vector<std::string> earlier_records(const SourceTree& tree) {
+  std::vector<std::string> names;
+  const std::string text = sys::read_file_if_possible(records_file(tree), 1 << 16).value_or("");
+  for (const std::string_view name : lines(text)) {
+    if (glob_match("compiles-*.jsonl", name) && name.find('/') == name.npos) names.emplace_back(name);
+  }
+  if (names.size() > k_most_earlier) names.erase(names.begin(), names.end() - k_most_earlier);
+  return names;
 }
 
 }  // namespace
@@ -40,7 +46,14 @@ void ToolRunner::govern(const recipe::Rules& rules) {
     if (m_sandbox != sys::SandboxMode::off) options.confined = m_tree.tree / "versions";
     options.nodes = m_job.limits.nodes;
     options.exchange = m_tree.tree / "versions";
+    std::vector<std::string> records = earlier_records(m_tree);
+    // Objects of a folder that is kept up to date may belong to sources that no longer exist.
+    if (!m_job.spec.source.incremental && !m_job.spec.editable) {
+      for (const std::string& name : records) options.earlier.push_back(m_services.store.folder("logs") / name);
+    }
     m_governed.emplace(m_services.store, options);
+    records.push_back(m_governed->record().filename().string());
+    sys::write_file(records_file(m_tree), join(records, "\n") + "\n");
   } catch (const Error& error) {  // report it and build without the governor
     m_services.report.note(fmt::format("running without the compile governor: {}", error.what()));
   }
@@ -53,7 +66,7 @@ cache::CacheOptions ToolRunner::cache_options(const recipe::Rules& rules) {
     m_services.report.note(fmt::format("running without the compile cache: {}", rules.cache_why));
     return {};
   }
-  options.scope = cache_owner(m_job.spec);
+  options.scope = cache_owner(m_job.spec.project, m_job.spec.source);
   return options;
 }
 
@@ -95,9 +108,10 @@ governor::CacheCounts ToolRunner::finish(bool good) {
                               summary.paused + summary.ungoverned !=
                           0 ||
                       summary.waited_for_memory >= 1 || !summary.unreached.empty() || summary.cache.any();
-    if (summary.compiles == 0)
+    const bool kept = summary.origins[static_cast<std::size_t>(governor::Origin::tree)] != 0;
+    if (summary.compiles == 0 && !kept)
       m_services.report.log_line("no compilers ran");
-    else if (busy)
+    else if (busy || kept)
       m_services.report.note(summary.to_text());
     else
       m_services.report.log_line(summary.to_text());

@@ -234,11 +234,13 @@ void slim_file(const fs::path& path, const SlimRequest& request, const WriteOpti
   if (fs::equivalent(target, path, ignored))
     throw RequestError(
         fmt::format("{} would replace the input; choose another folder with --out DIR", printable(target.string())));
+  refuse_second(target, options);
   const Buffer made = slimmed.changed ? slimmed.splice.apply(old.bytes) : Buffer();
   const Bytes bytes = slimmed.changed ? made.bytes() : old.bytes;
   item.dry_run = options.dry_run;
   item.after_bytes = bytes.size();
   item.outputs.push_back({target.string(), options.hash ? to_hex(sha256(bytes)) : "", bytes.size(), {}});
+  options.written->insert(target);
   if (options.dry_run) return;
   sys::make_folders(options.out);
   sys::AtomicFile file(target);

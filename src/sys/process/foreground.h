@@ -31,6 +31,7 @@ struct ForegroundExit {
   int code = 0;                       // as in a shell: 128 + signal for a killed process
   int signal = 0;                     // the signal that killed it, or 0
   std::uint64_t largest_process = 0;  // peak memory of one process in its tree, bytes
+  double cpu_seconds = 0;             // of it and of the descendants that were waited for
 };
 
 class ForegroundProcess {

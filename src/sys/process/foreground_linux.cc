@@ -99,6 +99,8 @@ ForegroundExit foreground_exit_of(int status, const rusage& usage) {
   exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   exit.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   exit.largest_process = static_cast<std::uint64_t>(std::max(0L, usage.ru_maxrss)) * 1024;
+  for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+    exit.cpu_seconds += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
   return exit;
 }
 

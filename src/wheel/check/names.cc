@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
@@ -46,7 +47,11 @@ bool is_unsafe_path(std::string_view name) {
 std::vector<Finding> check_member_names(const std::vector<std::string>& names) {
   std::vector<Finding> findings;
   std::map<std::string, std::string> seen;  // lower case -> as written
-  for (const std::string& name : names) {
+  // In one order, whatever the order of members: which one of two collides must not depend on it, because operations on
+  // finished wheels sort members and compare their findings with those of the input.
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  for (const std::string& name : sorted) {
     if (findings.size() >= k_most_findings) break;
     if (is_unsafe_path(name)) findings.push_back(unsafe_path(name));
     const auto [place, is_new] = seen.emplace(to_lower(name), name);

@@ -172,7 +172,7 @@ class Judge {
     return {.python = join(pythons, "."),
             .abi = join(abis, "."),
             .pure = false,
-            .why = fmt::format("only that Python imports {}", m_exact_file)};
+            .why = fmt::format("other Python versions do not import {}", m_exact_file)};
   }
 
   [[nodiscard]] TrueTags stable() const {
