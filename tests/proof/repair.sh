@@ -26,10 +26,14 @@ copied() { # WHEEL: original names of the libraries in NAME.libs
 }
 shown() { auditwheel show "$1" 2>/dev/null | tr '\n' ' ' | sed -n 's/.*platform tag: *"\([^"]*\)".*/\1/p'; }
 known() { grep -qP "^$1\t$2\t" "$proof/repair.known" 2>/dev/null; }
-# What is imported of a wheel: the modules of top_level.txt, else the packages at its top.
+# What is imported of a wheel: the modules of top_level.txt that it has at its top (cvxopt's lists those of its package,
+# too), else the packages there.
 modules() {
-  unzip -p "$1" '*.dist-info/top_level.txt' 2>/dev/null | tr '/' '.' | grep -v '^_' ||
-    unzip -Z1 "$1" | sed -n 's|^\([A-Za-z0-9_]*\)/__init__\.py$|\1|p' | sort -u
+  local names
+  names=$(unzip -Z1 "$1")
+  unzip -p "$1" '*.dist-info/top_level.txt' 2>/dev/null | tr '/' '.' | grep -v '^_' | while read -r name; do
+    ! grep -q "^${name//./\\/}[/.]" <<<"$names" || echo "$name"
+  done | grep . || sed -n 's|^\([A-Za-z0-9_]*\)/__init__\.py$|\1|p' <<<"$names" | sort -u
 }
 
 total=0 same=0 imported=0 failed=0
