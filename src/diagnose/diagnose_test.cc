@@ -223,6 +223,9 @@ TEST(Diagnose, IsNotCertainOfTheWrongCause) {
        ""},
       {"../meson.build:2:0: ERROR: Nonexistent build file 'third_party/fmt/meson.build'\n", "submodule", "submodule",
        ""},
+      {"configuration error: `project.license` must be valid exactly by one definition (2 matches found):\nValueError: "
+       "invalid pyproject.toml config: `project.license`.\n",
+       "python-env", "setuptools>=77", ""},
       {"error[E0554]: `#![feature]` may not be used on the stable release channel\n --> src/lib.rs:1:1\nerror: could "
        "not "
        "compile `demo` (lib) due to 1 previous error\n",
