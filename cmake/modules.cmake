@@ -42,6 +42,8 @@ function(wheelsmith_module name)
     wheelsmith_use_unity(${name}_test ${tests})
     wheelsmith_use_precompiled(${name}_test)
     add_test(NAME unit.${name} COMMAND ${name}_test)
+    # Failures only: excerpts of a failed run in a CI are short.
+    set_tests_properties(unit.${name} PROPERTIES ENVIRONMENT GTEST_BRIEF=1)
   endif()
 endfunction()
 

@@ -55,8 +55,16 @@ sed -i 's/return a + c;/return a + b;/' recipes/small/small/add.c
 
 # A build that tries to use the network: the message names our sandbox, not the machine's name server.
 cp recipes/small/setup.py kept.py
-sed -i '1i import urllib.request; urllib.request.urlopen("https://sources.invalid")' recipes/small/setup.py
+# What it prints reaches a terminal without control sequences, except colours: others set the title or the clipboard.
+sed -i '1i import urllib.request; print("\\x1b[31mred\\x1b[0m\\t\\x1b]0;title\\x07\\x1b[2J", flush=True); urllib.request.urlopen("https://sources.invalid")' recipes/small/setup.py
 run_json build small
+cp "$t/out" "$t/network"
+python3 "$tests/terminal.py" "" "$wheelsmith" logs small >"$t/shown" 2>&1 || true
+grep -q $'\e\\[31mred\e\\[0m\t.x1b]0;title.x07.x1b\\[2J' "$t/shown" || fail "logs on a terminal: $(cat -v "$t/shown")"
+run logs small
+grep -q $'\e]0;title\a\e\\[2J' "$t/out" || fail "logs into a file: $(cat -v "$t/out")"
+mv "$t/network" "$t/out"
+status=1
 expect "1 network" "$status $(json 'steps[0].diagnosis["class"]')"
 [[ $(json 'steps[0].diagnosis.fix') == *"--network on"* ]] || fail "the remedy is $(json 'steps[0].diagnosis.fix')"
 cp kept.py recipes/small/setup.py

@@ -76,28 +76,32 @@ grep -q 'it ran out of memory (300 MB).*with 1.2 GB' "$t/err" || fail "not tried
 expect 1 "$(scontrol show job -o | grep -c 'JobState=OUT_OF_MEMORY')" "jobs out of memory by Slurm's own account"
 expect 1 "$(cat "$WHEELSMITH_STORE"/logs/compiles-*.jsonl | grep '"name":"sum.c"' | grep -c '"cache":"miss"' || true)" "compiles of sum.c"
 
-# The partition starts no job: the user learns it, whatever variables of theirs change squeue, sinfo and scancel. The
+# The partition starts no job: a note says so, whatever variables of the user change squeue, sinfo and scancel. The
 # command is killed; `attach --cancel` removes the job all the same.
 slurm() { env -u SQUEUE_STATES -u SINFO_PARTITION -u SCANCEL_STATE "$@"; }
 until_said() { for ((i = 0; i < 300; i++)); do grep -qs "$1" "$t/err" && return; sleep 0.1; done; fail "no '$1': $(<"$t/err")"; }
-killed_build() { # FLAG TEXT
-  "$wheelsmith" build small --set "flag=$1" --out there --slurm memory=300MB >"$t/out" 2>"$t/err" </dev/null &
+killed_build() { # SIGNAL FLAG TEXT
+  : >"$t/err"
+  "$wheelsmith" build small --set "flag=$2" --out there --slurm memory=300MB >"$t/out" 2>"$t/err" </dev/null &
   coordinator=$!
-  until_said "$2"
-  kill -KILL $coordinator
+  until_said "$3"
+  kill "-$1" $coordinator
   wait $coordinator 2>/dev/null || true
 }
 scontrol update partitionname=all state=down
 export SQUEUE_STATES=COMPLETED SINFO_PARTITION=short SCANCEL_STATE=SUSPENDED
-killed_build two 'may never start: PartitionDown'
+killed_build KILL two 'may never start: PartitionDown'
 run_json builds
 expect "detached 1" "$(json 'items[0].state + " " + str(len(items[0].running))')" "the job by squeue: $(slurm squeue -h)"
 run attach --cancel
 expect 0 "$status" "attach --cancel: $(cat "$t/out" "$t/err")"
 expect "" "$(slurm squeue -h -t pending,running)" "jobs after --cancel"
 
-# Nobody watches a job that ends: `logs -f` does.
-killed_build three 'queued, job'
+# Ctrl-C leaves the job, whose step has not ended. The job ends while no command watches: `logs -f` notices it.
+killed_build INT three 'queued, job'
+run_json builds
+expect "detached 0 1" "$(json 'items[0].state + " " + str(items[0].ended) + " " + str(len(items[0].running))')"
+: >"$t/err"
 timeout 60 "$wheelsmith" logs small -f >"$t/out" 2>"$t/err" </dev/null &
 follower=$!
 until_said 'has not started'

@@ -4,6 +4,8 @@
 1. A catch clause passes the error on, tells it (uses the variable that it names), or says in a comment why the error is
    no loss. `catch (...)` passes it on or keeps it (std::current_exception).
 2. File descriptors and sockets are touched in src/sys only. Others hold the handles of src/sys/io.
+3. A file's content is remembered by sys::FileState or with sys::is_settled, not by a plain stat: a second write within
+   one tick of the file system's clock does not change that.
 
 Usage: source_rules.py SOURCE_FOLDER (the repository's src). Prints FILE:LINE: what is wrong; exit status 1 if anything is.
 """
@@ -20,6 +22,11 @@ DROPPED_ERRORS = {
 RAW_DESCRIPTORS = {
     "governor/hook": "runs inside the processes of others, without our libraries",
     "cli/main.cc": "writes when there is no memory left",
+}
+
+PLAIN_STATS = {
+    "governor/shim/shim_folder_linux.cc": "names of folders; nothing about the content is remembered",
+    "toolchain/ask.cc": "compares with the states that states_to_keep() kept",
 }
 
 CALLS = (
@@ -80,6 +87,14 @@ def descriptors(name, text):
             yield f"{name}:{number}: the number of a descriptor belongs to src/sys"
 
 
+def plain_stats(name, text):
+    if name.startswith("sys/") or name in PLAIN_STATS:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if "stat_fingerprint(" in line.split("//")[0]:
+            yield f"{name}:{number}: use sys::FileState to remember what a file contains"
+
+
 SAMPLES = [  # code, how many problems
     ("try { f(); } catch (const Error&) {}", 1),
     ("try { f(); } catch (const Error& error) { return false; }", 1),
@@ -91,13 +106,14 @@ SAMPLES = [  # code, how many problems
     ("const int size = ::read(fd, data, 3);", 1),
     ("#include <poll.h>", 1),
     ("socket.fd().raw()", 1),
+    ("const auto key = sys::stat_fingerprint(path);", 1),
     ("std::filesystem::read_symlink(x); sys::read(x); File::open(y);", 0),
 ]
 
 
 def main():
     for code, wanted in SAMPLES:
-        found = [*catches("sample.cc", code), *descriptors("sample.cc", code)]
+        found = [*catches("sample.cc", code), *descriptors("sample.cc", code), *plain_stats("sample.cc", code)]
         assert len(found) == wanted, (code, found)
     root = pathlib.Path(sys.argv[1])
     problems = []
@@ -109,6 +125,7 @@ def main():
         text = path.read_text(encoding="utf-8")
         problems += catches(name, text)
         problems += descriptors(name, text)
+        problems += plain_stats(name, text)
     print("\n".join(problems) if problems else "no rule is broken")
     return 1 if problems else 0
 

@@ -165,7 +165,14 @@ std::string printable(std::string_view text) {
     const auto first = static_cast<std::uint8_t>(text[0]);
     // U+0080 to U+009F are control characters too: some terminals interpret them.
     const bool is_c1 = length == 2 && first == 0xc2 && static_cast<std::uint8_t>(text[1]) < 0xa0;
-    if (length == 0 || first < 0x20 || first == 0x7f) {
+    // U+202A to U+202E and U+2066 to U+2069 reverse the order of what follows: a name would look like another one.
+    const auto second = static_cast<std::uint8_t>(length == 3 ? text[1] : '\0');
+    const auto third = static_cast<std::uint8_t>(length == 3 ? text[2] : '\0');
+    const bool turns = first == 0xe2 && ((second == 0x80 && third >= 0xaa && third <= 0xae) ||
+                                         (second == 0x81 && third >= 0xa6 && third <= 0xa9));
+    if (turns) {
+      result += fmt::format("\\u{:04x}", 0x2000 + (second - 0x80) * 0x40 + (third - 0x80));
+    } else if (length == 0 || first < 0x20 || first == 0x7f) {
       result += fmt::format("\\x{:02x}", first);
     } else if (is_c1) {
       result += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(text[1]));

@@ -69,6 +69,7 @@ TEST(Text, PrintableLeavesNothingForATerminalToObey) {
   EXPECT_EQ(printable("\x1b[31mred\n"), "\\x1b[31mred\\x0a");
   EXPECT_EQ(printable("\xc2\x9b"), "\\x9b");
   EXPECT_EQ(printable("grün"), "grün");
+  EXPECT_EQ(printable("a\u202eb\u2066c\u2069\u20ac"), "a\\u202eb\\u2066c\\u2069\u20ac");
 }
 
 TEST(Text, HumanBytes) {

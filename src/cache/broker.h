@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@
 
 namespace wheelsmith::cache {
 
+// The files that the compiles of a build have read: sources and headers, as absolute paths.
+struct FilesRead {
+  std::set<std::string> files{};
+  bool complete = true;  // false: a compile did not report what it read
+};
+
 // Answers the shims of one build. It runs in the process that started the build, outside the build's sandbox; this
 // socket is all that a build can reach of the cache.
 class Broker {
@@ -25,6 +32,9 @@ class Broker {
   ~Broker();
   Broker(const Broker&) = delete;
   Broker& operator=(const Broker&) = delete;
+
+  // By the compiles that have asked so far, whether they hit or missed.
+  [[nodiscard]] FilesRead files_read() const;
 
  private:
   struct State;

@@ -31,6 +31,7 @@ namespace {
 constexpr std::size_t k_most_conversations = 1024;
 constexpr std::uint64_t k_largest_request = 32 << 20;
 constexpr int k_request_seconds = 30;
+constexpr std::size_t k_most_files_read = 1'000'000;
 
 std::string hit_message(const Lookup::Found& found, const Compile& compile) {
   TextWriter writer;
@@ -65,6 +66,8 @@ struct Broker::State {
   std::condition_variable ended;
   std::list<const sys::Socket*> conversations;
   bool stops = false;
+  std::set<std::string> files_read;
+  std::size_t unreported = 0;  // conversations whose compile has not said what it read
   std::thread thread;
 
   State(const CacheOptions& options, const std::filesystem::path& socket) : lookup(options), listener(socket) {
@@ -80,7 +83,11 @@ struct Broker::State {
       auto socket = std::make_unique<sys::Socket>(listener.accept());
       if (!socket->is_open()) continue;
       const std::lock_guard guard(mutex);
-      if (conversations.size() >= k_most_conversations) continue;  // it compiles without the cache
+      if (conversations.size() >= k_most_conversations) {  // it compiles without the cache
+        ++unreported;
+        continue;
+      }
+      ++unreported;
       const auto place = conversations.insert(conversations.end(), socket.get());
       std::thread([this, place, socket = std::move(socket)] {
         try {
@@ -94,9 +101,23 @@ struct Broker::State {
     }
   }
 
+  void note_read(const CompileRequest& request, const std::vector<std::string>& files) {
+    const std::lock_guard guard(mutex);
+    for (const std::string& file : files) {
+      if (file.empty() || files_read.size() >= k_most_files_read) return;
+      files_read.insert(absolute_path(request.folder, file));
+    }
+    --unreported;
+  }
+
+  void note_nothing_read() {
+    const std::lock_guard guard(mutex);
+    --unreported;
+  }
+
   void converse(const sys::Socket& socket) {
     const auto peer = socket.peer();
-    if (!peer || peer->uid != ::geteuid()) return;
+    if (!peer || peer->uid != ::geteuid()) return note_nothing_read();  // not a process of the build
     socket.set_receive_timeout(k_request_seconds);
     sys::Fd root = socket.receive_fd();
     const auto bytes = root.is_open() ? receive_frame(socket, k_largest_request) : std::nullopt;
@@ -106,6 +127,7 @@ struct Broker::State {
     const CompileRequest request = CompileRequest::from_bytes(*bytes);
     Lookup::Answer answer = lookup.find(view, request);
     if (answer.found) {
+      note_read(request, answer.found->files);
       send_frame(socket, hit_message(*answer.found, answer.compile));
       return;
     }
@@ -116,7 +138,7 @@ struct Broker::State {
     socket.set_receive_timeout(0);  // a compile may take hours
     if (!send_frame(socket, miss_message(*answer.pending))) return;
     const auto made_bytes = receive_frame(socket, k_largest_entry);
-    if (!made_bytes) return;
+    if (!made_bytes) return;  // the compile failed, perhaps because of a header
     TextReader reader(*made_bytes);
     Lookup::Made made;
     made.object = reader.text();
@@ -127,6 +149,12 @@ struct Broker::State {
     made.milliseconds = reader.last_number();
     auto described = lookup.describe(view, *answer.pending, made);
     const auto* uncacheable = std::get_if<Uncacheable>(&described);
+    if (uncacheable == nullptr) {
+      std::vector<std::string> files;
+      for (const std::string& name : std::get<Variant>(described).files)
+        files.push_back(answer.pending->compile.map.local(name));
+      note_read(request, files);
+    }
     send_frame(socket, TextWriter()
                            .add_number(uncacheable == nullptr ? 1 : 0)
                            .add(uncacheable == nullptr ? "" : printable(uncacheable->why))
@@ -136,6 +164,7 @@ struct Broker::State {
   }
 
   void converse_about_part(const sys::Socket& socket, const sys::RootView& view, const PartRequest& request) {
+    note_nothing_read();  // the compile that the part belongs to reports what it reads
     const Lookup::PartAnswer answer = lookup.find_part(view, request);
     TextWriter writer;
     writer.add(answer.found ? "hit" : answer.pending ? "miss" : "pass");
@@ -151,6 +180,11 @@ struct Broker::State {
 Broker::Broker(const CacheOptions& options, const std::filesystem::path& socket)
     : m_state(std::make_unique<State>(options, socket)) {
   m_state->thread = std::thread([state = m_state.get()] { state->listen(); });
+}
+
+FilesRead Broker::files_read() const {
+  const std::lock_guard guard(m_state->mutex);
+  return {m_state->files_read, m_state->unreported == 0};
 }
 
 Broker::~Broker() {

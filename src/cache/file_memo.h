@@ -55,9 +55,7 @@ class FileMemo {
   std::string m_digests_file;
 };
 
-// A file that changed this recently may change again without a new time, given the kernel clock's resolution.
+// Whether a later change would show in it (sys/file_state.h).
 bool is_settled(const sys::PathState& state);
-// The current kernel time as a file would get it; nanoseconds since 1970.
-std::int64_t file_time_now();
 
 }  // namespace wheelsmith::cache

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <time.h>
 
 #include <functional>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "cache/file_memo.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 namespace wheelsmith::cache {
@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint64_t k_largest_source = 256 << 20;
 constexpr std::uint64_t k_largest_program = 4ULL << 30;
 constexpr std::size_t k_most_names = 200'000;
-constexpr std::int64_t k_settling = 100'000'000;  // some file systems have a resolution of 10 ms
 constexpr std::size_t k_piece = 1 << 20;
 constexpr std::size_t k_largest_digests = 1 << 20;
 
@@ -30,15 +29,8 @@ std::string line_key(const std::string& path, const sys::PathState& state) {
 
 }  // namespace
 
-std::int64_t file_time_now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &time);
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
 bool is_settled(const sys::PathState& state) {
-  const std::int64_t now = file_time_now();
-  return state.stat.changed < now - k_settling && state.stat.modified < now - k_settling;
+  return sys::is_settled(state.stat.modified, state.stat.changed, sys::file_clock_nanoseconds());
 }
 
 FileMemo::FileMemo(std::string digests_file) : m_digests_file(std::move(digests_file)) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cache/dependencies.h"
 #include "cache/texts.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 // A lookup takes two steps, as in every compile cache that does not preprocess:
@@ -128,7 +129,7 @@ std::optional<std::string> Lookup::get_remote(const std::string& key, bool& fail
   if (!m_remote) return std::nullopt;
   {
     const std::lock_guard guard(m_mutex);
-    if (file_time_now() < m_remote_rests_until) return std::nullopt;
+    if (sys::file_clock_nanoseconds() < m_remote_rests_until) return std::nullopt;
   }
   try {
     const auto bytes = m_remote->get(key);
@@ -136,7 +137,7 @@ std::optional<std::string> Lookup::get_remote(const std::string& key, bool& fail
   } catch (const Error&) {  // counted; the compile continues without it
     failed = true;
     const std::lock_guard guard(m_mutex);
-    m_remote_rests_until = file_time_now() + k_remote_rest;
+    m_remote_rests_until = sys::file_clock_nanoseconds() + k_remote_rest;
     return std::nullopt;
   }
 }
@@ -144,13 +145,13 @@ std::optional<std::string> Lookup::get_remote(const std::string& key, bool& fail
 void Lookup::put_remote(const std::string& key, const std::string& bytes) {
   {
     const std::lock_guard guard(m_mutex);
-    if (!m_remote || file_time_now() < m_remote_rests_until) return;
+    if (!m_remote || sys::file_clock_nanoseconds() < m_remote_rests_until) return;
   }
   try {
     m_remote->put(key, bytes);
   } catch (const Error&) {  // other machines compile it again
     const std::lock_guard guard(m_mutex);
-    m_remote_rests_until = file_time_now() + k_remote_rest;
+    m_remote_rests_until = sys::file_clock_nanoseconds() + k_remote_rest;
   }
 }
 
@@ -209,7 +210,7 @@ Lookup::Answer Lookup::find(const sys::RootView& view, const CompileRequest& req
   pending.compile = std::move(std::get<Compile>(read));
   const Compile& compile = pending.compile;
   Glance glance(m_memo, view, request.folder);
-  pending.started = file_time_now();
+  pending.started = sys::file_clock_nanoseconds();
   const auto source = glance.file(compile.source);
   if (!source) return {.why = "the source cannot be read"};
   if (const std::string problem = problem_of(source->facts->text, compile.fixed_time); !problem.empty())

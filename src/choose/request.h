@@ -47,6 +47,7 @@ struct Request {
   std::filesystem::path into;  // --into: an environment's folder or an interpreter
   bool allow_unsupported_compiler = false;
   bool verbose = false, upgrade = false, offline = false;
+  bool exact = false;  // --exact: no early cut-off
 };
 
 // A choice and the notes that explain it to the user.

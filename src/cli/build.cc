@@ -23,7 +23,8 @@ struct BuildCommand {
   OutputOptions output;
   SettingOptions settings;
   std::vector<std::string> packages;
-  bool upgrade = false, clean = false, install = false, editable = false, despite_doctor = false, quiet = false;
+  bool upgrade = false, exact = false, clean = false, install = false, editable = false, despite_doctor = false,
+       quiet = false;
   bool no_test = false, keep_failed = false, cancel = false, push = false;
   std::string into, sign, only, token_file;
   std::string expected_plan;  // from `attach`: another plan is not the one that was meant
@@ -88,6 +89,7 @@ build::BuildOptions build_options(const BuildCommand& command, const Session& se
   run.out = settings.text("out");
   run.keep_going = settings.flag("keep-going");
   run.clean = command.clean;
+  run.exact = command.exact;
   run.no_test = command.no_test;
   run.keep_failed = command.keep_failed;
   run.offline = request.offline;
@@ -232,6 +234,7 @@ int build(const BuildCommand& command) {
   sys::install_interrupt_counter(settings.text("on") == "slurm" ? 3 : 1);
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
+  request.exact = command.exact;
   request.editable = command.editable;
   request.into = command.into;
   if (request.platform.starts_with("win") || request.platform.starts_with("macosx"))
@@ -341,6 +344,7 @@ void add_build(CLI::App& app, Outcome& outcome) {
                 "Choose versions of sources and build requirements again instead of reusing earlier choices")
       ->group("Source");
   sub->add_flag("--clean", command->clean, "Start from an empty build tree")->group("Advanced");
+  sub->add_flag("--exact", command->exact, k_exact_help)->group("Advanced");
   sub->add_flag("--despite-doctor", command->despite_doctor, "Build even if `doctor` reports that this machine cannot")
       ->group("Advanced");
   sub->add_flag("--no-test", command->no_test,

@@ -204,6 +204,32 @@ std::optional<FoundLog> find_log(const store::Store& store, const std::string& n
   return std::nullopt;
 }
 
+// The length of a colour sequence at the start of the text, or 0.
+std::size_t colour_length(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != text.npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+// Lines as a terminal may show them. Foreign programs wrote the log, and a terminal obeys more than colours: it can be
+// told to change its title, the clipboard or what was printed before.
+std::string for_terminal(std::string_view text) {
+  std::string result;
+  for (const std::string_view line : lines(text)) {
+    std::size_t from = 0;
+    for (std::size_t at = 0; at <= line.size(); ++at) {
+      const std::size_t kept = at == line.size() || line[at] == '\t' ? 1 : colour_length(line.substr(at));
+      if (kept == 0) continue;
+      result += printable(line.substr(from, at - from));
+      result += line.substr(at, kept);
+      from = at + kept;
+      at = from - 1;
+    }
+    result += '\n';
+  }
+  return result;
+}
+
 int show_log(const LogsCommand& command) {
   const std::unique_ptr<store::Store> store = open_store(command.settings.read());
   std::optional<FoundLog> found = find_log(*store, command.step);
@@ -211,7 +237,9 @@ int show_log(const LogsCommand& command) {
     throw UsageError(fmt::format("no build in this store has a step {}; `wheelsmith builds` lists all builds",
                                  printable(command.step)));
   sys::install_interrupt_flag();
+  const bool is_terminal = sys::standard_output(sys::ColourChoice::automatic).is_terminal;
   std::uint64_t offset = 0;
+  std::string partial;
   bool told = false, unseen = false;
   auto asked = std::chrono::steady_clock::time_point();
   for (auto looked = std::chrono::steady_clock::now();;) {
@@ -219,7 +247,13 @@ int show_log(const LogsCommand& command) {
                       found->build.state == run::ListedBuild::State::interrupted;
     const std::string more = sys::read_from(found->log, offset, 1 << 20);
     offset += more.size();
-    if (!more.empty()) print(more);
+    if (!more.empty() && !is_terminal) print(more);
+    if (!more.empty() && is_terminal) {
+      partial += more;
+      const std::size_t end = partial.rfind('\n') + 1;
+      print(for_terminal(std::string_view(partial).substr(0, end)));
+      partial.erase(0, end);
+    }
     if (!more.empty()) continue;
     if (sys::interrupted()) return k_interrupted;
     if (over) break;
@@ -241,6 +275,7 @@ int show_log(const LogsCommand& command) {
     looked = std::chrono::steady_clock::now();
     if (auto again = find_log(*store, command.step)) found = std::move(again);
   }
+  if (!partial.empty()) print(for_terminal(partial));
   if (unseen)
     print_status(fmt::format("{} has no job in the cluster any more; to continue: wheelsmith attach {}\n",
                              printable(found->step), printable(found->build.id)));

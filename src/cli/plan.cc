@@ -22,7 +22,7 @@ struct PlanCommand {
   std::vector<std::string> packages;
   std::string compare, base_image, bundle, into, matrix;
   std::vector<std::string> setup;
-  bool upgrade = false, editable = false, script = false, containerfile = false, dot = false;
+  bool upgrade = false, exact = false, editable = false, script = false, containerfile = false, dot = false;
 };
 
 gpu::ArchList read_archs(const std::string& text) {
@@ -83,6 +83,8 @@ int make(const PlanCommand& command) {
   Session session(settings, command.upgrade);
   choose::Request request = session.build_request();
   request.editable = command.editable;
+  // The runners of a matrix find results of other jobs by exact key only.
+  request.exact = command.exact || !command.matrix.empty();
   request.into = command.into;
   plan::PlanInputs inputs = session.inputs();
   const bool to_people =
@@ -132,6 +134,7 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   sub->add_flag("--upgrade", command->upgrade,
                 "Choose versions of sources and build requirements again instead of reusing earlier choices")
       ->group("Source");
+  sub->add_flag("--exact", command->exact, k_exact_help)->group("Advanced");
   CLI::Option* editable = sub->add_flag("-e,--editable", command->editable, k_editable_help);
   editable->group("Output");
   sub->add_option("--into", command->into, "With --editable: the environment (folder or interpreter)")

@@ -219,6 +219,10 @@ TEST(Diagnose, IsNotCertainOfTheWrongCause) {
        "host-compiler", "noexec", "likely"},
       {"  Collecting setuptools>=77\n  setuptools requires Python '>=3.10' but the running Python is 3.6.15\n",
        "python-env", "uv venv --python", ""},
+      {"../meson.build:1:0: ERROR: Unknown compiler(s): [['cython'], ['cython3']]\n", "isolation", "pip install cython",
+       ""},
+      {"../meson.build:2:0: ERROR: Nonexistent build file 'third_party/fmt/meson.build'\n", "submodule", "submodule",
+       ""},
       {"error[E0554]: `#![feature]` may not be used on the stable release channel\n --> src/lib.rs:1:1\nerror: could "
        "not "
        "compile `demo` (lib) due to 1 previous error\n",

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "env/test_env.h"
+#include "sys/file_state.h"
 
 namespace wheelsmith::env {
 

@@ -126,22 +126,13 @@ class Resolver {
     if (!lock) return std::nullopt;  // from another version, or damaged: resolve again
     for (const PinnedWheel& wheel : lock->wheels) {
       const auto file = pep::path_of_file_url(wheel.url);
-      if (file && sys::stat_fingerprint(*file).value_or("") != value["local"][wheel.file_name].text_or()) {
-        return std::nullopt;
-      }
+      if (file && !m_store.has_sha256(*file, wheel.sha256)) return std::nullopt;
     }
     return lock;
   }
 
   void keep(const std::string& name, const Lock& lock) {
-    document::Value value = lock.to_value();
-    document::Table local;
-    for (const PinnedWheel& wheel : lock.wheels) {
-      if (const auto file = pep::path_of_file_url(wheel.url))
-        local[wheel.file_name] = sys::stat_fingerprint(*file).value_or("");
-    }
-    (*value.table())["local"] = std::move(local);
-    m_store.put_note("lock", name, document::to_json(value));
+    m_store.put_note("lock", name, document::to_json(lock.to_value()));
   }
 
   [[nodiscard]] std::vector<std::string> arguments(const fs::path& python, const fs::path& folder) const {

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "fetch/part_file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 namespace wheelsmith::fetch {
@@ -55,8 +56,8 @@ class Downloads {
   fs::path import_local(const fs::path& source, const std::string& wanted) const {
     std::error_code error;
     if (!fs::is_regular_file(source, error)) throw Error(fmt::format("no such file: {}", printable(source.string())));
-    const std::string fingerprint = sys::stat_fingerprint(source).value_or("");
-    const auto known = m_store.remembered("download", source.string(), fingerprint);
+    const sys::FileState state(source);
+    const auto known = m_store.remembered("download", source.string(), state.key());
     if (known && (wanted.empty() || wanted == *known)) {
       if (auto path = find(*known)) return *path;
     }
@@ -70,7 +71,7 @@ class Downloads {
     }
     const store::Lock lock = m_store.lock(store::download_lock(found));
     sync_and_rename(copy, path_of(found));
-    m_store.remember("download", source.string(), fingerprint, found);
+    if (const auto key = state.key_to_keep()) m_store.remember("download", source.string(), *key, found);
     return path_of(found);
   }
 

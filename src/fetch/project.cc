@@ -13,6 +13,7 @@
 #include "pep/requirement.h"
 #include "pep/wheel_name.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 
 namespace wheelsmith::fetch {
 
@@ -115,10 +116,11 @@ std::string Fetcher::default_index() {
   if (!m_options.index.index_url.empty()) return m_options.index.index_url;
   if (m_options.python.empty()) return "";
   const std::string python = m_options.python.string();
-  const std::string fingerprint = sys::stat_fingerprint(m_options.python).value_or("");
-  if (auto known = m_store.remembered("pip-index", python, fingerprint)) return *known;
+  const sys::FileState state(m_options.python);
+  if (auto known = m_store.remembered("pip-index", python, state.key())) return *known;
   const std::string url = pip_default_index(m_options.python);
-  if (!url.empty()) m_store.remember("pip-index", python, fingerprint, url);
+  if (const auto key = url.empty() ? std::nullopt : state.key_to_keep())
+    m_store.remember("pip-index", python, *key, url);
   return url;
 }
 

@@ -257,6 +257,15 @@ void GovernedBuild::confine_elsewhere(const sys::SandboxPolicy& policy) {
 const sys::Fd& GovernedBuild::news() const { return m_state->connection.fd(); }
 const std::filesystem::path& GovernedBuild::record() const { return m_state->run.record; }
 
+std::optional<std::set<std::string>> GovernedBuild::files_read(const Summary& summary) const {
+  const bool all_seen = summary.compiles != 0 && summary.failed == 0 && summary.unreported == 0 &&
+                        summary.ungoverned == 0 && summary.unreached.empty();
+  if (!m_state->broker || !all_seen) return std::nullopt;
+  cache::FilesRead read = m_state->broker->files_read();
+  if (!read.complete || read.files.empty()) return std::nullopt;
+  return std::move(read.files);
+}
+
 Summary GovernedBuild::finish(int exit) {
   State& state = *m_state;
   if (state.connection.send({Word::end, {}})) {

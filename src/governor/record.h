@@ -69,7 +69,8 @@ struct CacheCounts {
 struct Summary {
   std::uint64_t compiles = 0, failed = 0, tried_again = 0, set_back = 0, elsewhere = 0, node_failures = 0, paused = 0,
                 ungoverned = 0;
-  std::uint64_t largest = 0;  // peak of one compile
+  std::uint64_t unreported = 0;  // compiles, links excluded, whose inputs the compile cache does not know
+  std::uint64_t largest = 0;     // peak of one compile
   std::string largest_name;
   std::uint64_t most_used = 0;  // peak of all compiles of the build together
   std::uint64_t limit = 0;      // of the tightest pool

@@ -39,6 +39,7 @@ void add_compile(const document::Value& value, Summary& summary, bool part) {
     if (cache == CacheUse::hit) ++summary.cache.hits;
     if (cache == CacheUse::miss) ++summary.cache.misses;
     if (cache == CacheUse::pass) ++summary.cache.uncacheable;
+    if (cache != CacheUse::hit && cache != CacheUse::miss && value["kind"].text_or() != "link") ++summary.unreported;
     if (value["remote"].boolean_or(false)) ++summary.cache.remote_hits;
     summary.cache.saved_seconds += bounded_seconds(value["saved"]);
     if (value["remote_failed"].boolean_or(false)) ++summary.cache.errors;

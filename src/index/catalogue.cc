@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "index/provenance.h"
-#include "sys/clock.h"
+#include "sys/file_state.h"
 #include "sys/process/process.h"
 
 namespace wheelsmith::index {
@@ -24,7 +24,6 @@ namespace {
 constexpr unsigned k_deepest = 12;
 constexpr std::uint64_t k_most_provenance = 16 << 20;
 constexpr std::string_view k_attestation = ".publish.attestation";
-constexpr std::int64_t k_tick = 20'000'000;  // the kernel stamps files at most every 10 ms
 
 Finding finding(std::string id, Severity severity, std::string subject, std::string what, std::string why,
                 std::string fix) {
@@ -142,7 +141,7 @@ class Look {
         trouble[fresh[n]] = "interrupted";
         return;
       }
-      read_at[fresh[n]] = sys::unix_nanoseconds();
+      read_at[fresh[n]] = sys::file_clock_nanoseconds();
       try {
         const auto opened = m_folder.open_file(file.path());
         if (!opened) throw Error("was removed or cannot be opened");
@@ -167,7 +166,7 @@ class Look {
                                             "the pages listed a wrong hash until now",
                                             "find the program that modified it, or check the disk"));
       State::KnownFile known{file.stat, file.facts};
-      if (std::max(file.stat.changed, file.stat.modified) + k_tick >= read_at[i]) known.stat.inode = 0;
+      if (!sys::is_settled(file.stat.modified, file.stat.changed, read_at[i])) known.stat.inode = 0;
       m_result.known.insert_or_assign(file.path(), std::move(known));
     }
   }

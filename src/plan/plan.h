@@ -70,6 +70,10 @@ struct Edge {
 // The plan's decision about a step.
 struct Decision {
   bool cached = false;
+  // The early cut-off (src/plan/cutoff.h): the key of the earlier step whose wheel is used, and the packages that were
+  // rebuilt since; "" for none.
+  std::string kept_key{};
+  std::vector<std::string> rebuilt{};
   std::string remote{};  // the URL of a remote store that has the result, if the local store does not
   std::string reason;    // why it is built, or which wheel is in the store
   std::string skipped;   // why it is skipped, or ""

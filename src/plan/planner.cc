@@ -279,6 +279,54 @@ void Planner::set_key(Draft& draft, const recipe::Recipe& recipe, const PinnedSo
   spec.key = spec.manifest.key();
 }
 
+std::optional<std::vector<EnvironmentWheel>> Planner::environment_wheels(const Step& of) {
+  std::vector<EnvironmentWheel> wheels;
+  std::set<std::string> seen;
+  std::vector<const Step*> left{&of};
+  while (!left.empty()) {
+    const Step* one = left.back();
+    left.pop_back();
+    for (const Edge& need : one->needs) {
+      if (need.kind != Edge::Kind::environment || !seen.insert(need.step).second) continue;
+      const Step& other = step(need.step);
+      if (other.is_skipped()) continue;
+      const std::string& key = other.decision.kept_key.empty() ? other.spec.key : other.decision.kept_key;
+      const auto record = other.decision.cached ? m_inputs.store.find_step(key) : std::nullopt;
+      if (!record) return std::nullopt;
+      wheels.push_back({other.spec.project, record->wheel_name, record->wheel_sha256});
+      left.push_back(&other);
+    }
+  }
+  return wheels;
+}
+
+bool Planner::keep_earlier(Draft& draft, std::string& why_not) {
+  const BuildSpec& spec = draft.step.spec;
+  const auto is_in_environment = [](const Edge& need) { return need.kind == Edge::Kind::environment; };
+  if (m_request.exact || std::none_of(draft.step.needs.begin(), draft.step.needs.end(), is_in_environment))
+    return false;
+  const auto wheels = environment_wheels(draft.step);
+  if (!wheels) {
+    if (!may_be_kept(spec, m_inputs.store)) return false;
+    std::vector<std::string> names;
+    for (const Edge& need : draft.step.needs) {
+      if (is_in_environment(need) && !step(need.step).decision.cached) names.push_back(step(need.step).spec.package);
+    }
+    why_not = names.empty() ? "it is kept if their ABI is unchanged"
+                            : fmt::format("it is kept if the ABI of {} is unchanged", join(names, ", "));
+    return false;
+  }
+  CutOff found = find_kept(spec, *wheels, m_inputs.store);
+  why_not = std::move(found.why_not);
+  if (!found.kept) return false;
+  Decision& decision = draft.step.decision;
+  decision.cached = true;
+  decision.kept_key = found.kept->record.key;
+  decision.rebuilt = std::move(found.kept->rebuilt);
+  decision.reason = kept_reason(spec.package, decision.rebuilt);
+  return true;
+}
+
 void Planner::decide(Draft& draft, const recipe::Rules& rules) {
   BuildSpec& spec = draft.step.spec;
   Decision& decision = draft.step.decision;
@@ -314,6 +362,8 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
       return;
     }
   }
+  std::string why_not;
+  if (keep_earlier(draft, why_not)) return;
   decision.download = forecast_downloads(spec, m_inputs);
   const auto last = m_inputs.store.last_try(spec.identity);
   if (!last) {
@@ -322,6 +372,7 @@ void Planner::decide(Draft& draft, const recipe::Rules& rules) {
   }
   const std::vector<store::Change> different = store::changes(*last, spec.manifest);
   decision.reason = different.empty() ? "the last build did not finish" : store::reason(different);
+  if (!why_not.empty()) decision.reason += "; " + why_not;
 }
 
 Plan make_plan(const choose::Request& request, const PlanInputs& inputs) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/cutoff.h"
 #include "plan/locks.h"
 #include "plan/notes.h"
 #include "plan/plan.h"
@@ -65,6 +66,11 @@ class Planner {
   void write_out(Draft& draft, const recipe::Recipe& recipe, const recipe::Rules& rules, const PinnedSource& source);
   void set_key(Draft& draft, const recipe::Recipe& recipe, const PinnedSource& source, bool own_recipe);
   void decide(Draft& draft, const recipe::Rules& rules);
+  // The wheels of other steps in the step's environment; nothing if one of them is not in the store.
+  std::optional<std::vector<EnvironmentWheel>> environment_wheels(const Step& of);
+  // The early cut-off: whether an earlier wheel is kept, with the reason in the decision. Otherwise `why_not` may get
+  // what changed, as an addition to the reason.
+  bool keep_earlier(Draft& draft, std::string& why_not);
 
   [[nodiscard]] const Step& step(const std::string& id) const { return m_plan.steps[m_steps.at(id)]; }
 

@@ -57,6 +57,9 @@ ListedBuild read_build(const document::Value& record) {
     build.state = ListedBuild::State::running;
   else
     build.state = build.on == "slurm" ? ListedBuild::State::detached : ListedBuild::State::interrupted;
+  // A command that left its jobs running reported their steps as skipped.
+  if (build.state == ListedBuild::State::detached)
+    std::erase_if(build.ended, [](const auto& item) { return item.second == enum_name(Outcome::skipped); });
   return build;
 }
 

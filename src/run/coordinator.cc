@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "plan/cutoff.h"
 #include "run/build_list.h"
 #include "run/deliver.h"
 #include "run/run.h"
@@ -21,6 +22,12 @@
 namespace wheelsmith::run {
 
 namespace {
+
+// The reason of the plan, with what has changed in the wheels that were rebuilt since.
+std::string with_difference(const std::string& reason, const std::string& difference) {
+  if (difference.empty() || reason.ends_with(difference)) return reason;
+  return fmt::format("{}; {}", reason.substr(0, reason.find("; ")), difference);
+}
 
 constexpr const char* k_interrupted = "interrupted; run the same command to resume";
 
@@ -258,7 +265,37 @@ class Coordinator {
     end(decision.step, std::move(outcome));
   }
 
+  // The early cut-off: the wheels that the step needs are finished, so that what it sees of them can be compared.
+  // `why_not` gets what changed.
+  bool keep_earlier(std::size_t index, std::string& why_not) {
+    const plan::Step& step = m_plan.steps[index];
+    if (m_options.exact || m_options.rebuild || step.spec.uncacheable || step.spec.editable) return false;
+    std::vector<plan::EnvironmentWheel> wheels;
+    for (const auto& [need, direct] : m_graph.environment_of(index)) {
+      if (const auto& artifact = m_outcomes[need].artifact)
+        wheels.push_back({m_plan.steps[need].spec.project, artifact->file_name, artifact->sha256});
+    }
+    plan::CutOff found = plan::find_kept(step.spec, wheels, m_store);
+    why_not = std::move(found.why_not);
+    if (!found.kept) return false;
+    const store::StepRecord& record = found.kept->record;
+    StepOutcome outcome;
+    outcome.outcome = Outcome::cached;
+    outcome.artifact = Artifact{record.wheel_name, record.wheel_sha256, record.wheel_size};
+    outcome.kept_key = record.key;
+    outcome.rebuilt = std::move(found.kept->rebuilt);
+    outcome.reason = plan::kept_reason(step.spec.package, outcome.rebuilt);
+    tell({.kind = Event::Kind::note, .step = step.id(), .text = outcome.reason});
+    finish(index, std::move(outcome));
+    return true;
+  }
+
   void take_cached(std::size_t step) {
+    if (!m_plan.steps[step].decision.kept_key.empty()) {
+      std::string why_not;
+      if (!keep_earlier(step, why_not)) m_scheduler.not_cached(step);
+      return;
+    }
     auto artifact = find_artifact(m_plan.steps[step].spec.key, m_store);
     if (!artifact) {
       m_scheduler.not_cached(step);
@@ -272,6 +309,8 @@ class Coordinator {
 
   void start(std::size_t index) {
     const plan::Step& step = m_plan.steps[index];
+    std::string why_not;
+    if (keep_earlier(index, why_not)) return;
     Submission submission;
     submission.ticket = index;
     submission.resources.memory = step.decision.forecast.memory_per_job;
@@ -280,7 +319,7 @@ class Coordinator {
       submission.resources.core_seconds = step.decision.forecast.seconds * usable_threads();
     Job& job = submission.job;
     job.spec = step.spec;
-    job.reason = step.decision.reason;
+    job.reason = with_difference(step.decision.reason, why_not);
     job.store = m_store.root();
     job.scratch = m_store.options().scratch;
     job.claim_timeout =

@@ -3,9 +3,11 @@
 #include <deque>
 #include <fstream>
 
+#include "plan/cutoff.h"
 #include "run/run.h"
 #include "sys/file.h"
 #include "sys/files.h"
+#include "testing/wheel_builder.h"
 
 namespace wheelsmith::run {
 
@@ -99,6 +101,44 @@ struct Fixture {
     return plan.steps.back();
   }
 
+  Artifact wheel_of_lib(const std::string& header, const std::string& build) {
+    const auto wheel = testing::WheelBuilder("lib", "1.0", "py3-none-any")
+                           .add("lib/a.h", header)
+                           .add("lib-1.0.dist-info/wheelsmith/provenance.json", build);
+    sys::write_file(folder.path() / "wheel", wheel.build());
+    return {wheel.file_name(), store.put_blob(folder.path() / "wheel"), wheel.build().size()};
+  }
+
+  void put(const plan::BuildSpec& spec, const Artifact& artifact) {
+    store::StepRecord record;
+    record.key = spec.key;
+    record.identity = spec.identity;
+    record.manifest = spec.manifest;
+    record.wheel_name = artifact.file_name;
+    record.wheel_sha256 = artifact.sha256;
+    record.wheel_size = artifact.size;
+    store.put_step(record);
+  }
+
+  // The step was built with these wheels, when the step that it needs had another key. Returns its key of that time.
+  std::string put_earlier(plan::Step& step, const std::string& need,
+                          const std::vector<plan::EnvironmentWheel>& wheels) {
+    step.spec.manifest.set("step:" + need, "first");
+    const std::string key = step.spec.key = step.spec.manifest.key();
+    sys::write_file(folder.path() / "wheel", "earlier wheel of " + step.id());
+    const auto size = fs::file_size(folder.path() / "wheel");
+    put(step.spec, {step.id() + "-1.0-py3-none-any.whl", store.put_blob(folder.path() / "wheel"), size});
+    std::vector<plan::SeenWheel> seen;
+    for (const plan::EnvironmentWheel& wheel : wheels) {
+      const auto interface = plan::stored_interface(wheel.sha256, store);
+      if (interface) seen.push_back(plan::seen_wheel(wheel, *interface, {}));
+    }
+    store.put_seen(key, document::to_json(plan::seen_value(seen)));
+    step.spec.manifest.set("step:" + need, "second");
+    step.spec.key = step.spec.manifest.key();
+    return key;
+  }
+
   // One word per step.
   std::string run() {
     std::string words;
@@ -134,6 +174,62 @@ TEST(Coordinator, TakesStoredWheelsWithoutStartingAStep) {
   EXPECT_EQ(setup.run(), "cached ");
   EXPECT_TRUE(setup.executor.jobs.empty());
   EXPECT_EQ(sys::read_file(setup.outcomes[0].wheel), "wheel of a");
+}
+
+// The early cut-off: app was built with another wheel of lib that had the same interface.
+TEST(Coordinator, KeepsAStepWhoseNeedWasRebuiltWithTheSameInterface) {
+  for (const char* how : {"kept", "planned", "exact", "changed"}) {
+    const std::string what = how;
+    Fixture setup;
+    const Artifact first = setup.wheel_of_lib("int a;", "first");
+    const Artifact second = setup.wheel_of_lib(what == "changed" ? "long a;" : "int a;", "second");
+    setup.add("lib").decision.cached = true;
+    setup.put(setup.plan.steps[0].spec, second);
+    plan::Step& app = setup.add("app", {needs("lib")});
+    const std::string earlier = setup.put_earlier(app, "lib", {{"lib", first.file_name, first.sha256}});
+    app.decision.reason = "step:lib changed; it is kept if the ABI of lib is unchanged";
+    app.decision.cached = what == "planned";
+    if (what == "planned") app.decision.kept_key = earlier;
+    setup.options.exact = what == "exact";
+    const bool kept = what == "kept" || what == "planned";
+    EXPECT_EQ(setup.run(), kept ? "cached cached " : "cached built ") << what;
+    EXPECT_EQ(setup.executor.jobs.empty(), kept) << what;
+    const StepOutcome& outcome = setup.outcomes[1];
+    EXPECT_EQ(outcome.key, app.spec.key) << what;
+    EXPECT_EQ(outcome.kept_key, kept ? earlier : "") << what;
+    if (kept) {
+      EXPECT_EQ(outcome.reason, "lib was rebuilt, its ABI is unchanged: app is kept");
+      EXPECT_EQ(sys::read_file(outcome.wheel), "earlier wheel of app");
+    } else {
+      EXPECT_EQ(setup.executor.jobs[0].reason,
+                what == "exact" ? app.decision.reason : "step:lib changed; lib: lib/a.h changed");
+    }
+  }
+}
+
+// tool needs app, and so has lib in its environment: it is kept after app, unless it has seen the change of lib.
+TEST(Coordinator, KeepsAChainOfSteps) {
+  for (const bool changed : {false, true}) {
+    Fixture setup;
+    const Artifact first = setup.wheel_of_lib("int a;", "first");
+    const Artifact second = setup.wheel_of_lib(changed ? "long a;" : "int a;", "second");
+    setup.plan.steps.reserve(3);
+    setup.add("lib").decision.cached = true;
+    setup.put(setup.plan.steps[0].spec, second);
+    plan::Step& app = setup.add("app", {needs("lib")});
+    plan::Step& tool = setup.add("tool", {needs("app")});
+    setup.put_earlier(app, "lib", {{"lib", first.file_name, first.sha256}});
+    const Artifact wheel = setup.wheel_of_lib("", "the wheel of app");
+    store::StepRecord record = *setup.store.newest_step("app");
+    record.wheel_name = wheel.file_name;
+    record.wheel_sha256 = wheel.sha256;
+    record.wheel_size = wheel.size;
+    setup.store.put_step(record);
+    setup.put_earlier(tool, "app", {{"app", wheel.file_name, wheel.sha256}, {"lib", first.file_name, first.sha256}});
+    EXPECT_EQ(setup.run(), changed ? "cached built built " : "cached cached cached ");
+    if (changed) continue;
+    EXPECT_EQ(setup.outcomes[2].reason, "lib was rebuilt, its ABI is unchanged: tool is kept");
+  }
 }
 
 TEST(Coordinator, RebuildsWheelsMissingFromTheStore) {

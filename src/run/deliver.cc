@@ -1,6 +1,6 @@
 // A wheel's name does not identify its content: the same version built with another compiler, or from changed source,
 // has the same name and often the same size. Files in the wheelhouse are therefore identified by digest. The store
-// remembers the digest with the file's stat, so repeated checks read nothing.
+// remembers the digest with the file's stat, so repeated checks read nothing; the first one after a delivery does.
 
 #include "run/deliver.h"
 
@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 namespace wheelsmith::run {
@@ -20,9 +21,11 @@ namespace {
 
 constexpr std::string_view k_kind = "wheelhouse";
 
-std::string digest_of(const fs::path& file, const std::string& fingerprint, store::Store& store) {
-  if (const auto known = store.remembered(k_kind, file.string(), fingerprint)) return *known;
-  return to_hex(sha256(sys::map_file(file).bytes));
+std::string digest_of(const fs::path& file, const sys::FileState& state, store::Store& store) {
+  if (const auto known = store.remembered(k_kind, file.string(), state.key())) return *known;
+  std::string digest = to_hex(sha256(sys::map_file(file).bytes));
+  if (const auto key = state.key_to_keep()) store.remember(k_kind, file.string(), *key, digest);
+  return digest;
 }
 
 }  // namespace
@@ -39,11 +42,9 @@ Delivered deliver(const Artifact& artifact, const fs::path& out, store::Store& s
     throw Error(fmt::format("{} is no longer in the store; rerun the same command to rebuild it", artifact.file_name));
   const fs::path target = fs::absolute(out) / artifact.file_name;
   sys::make_folders(target.parent_path());
-  const std::optional<std::string> before = sys::stat_fingerprint(target);
-  if (before && digest_of(target, *before, store) == artifact.sha256) {
-    store.remember(k_kind, target.string(), *before, artifact.sha256);
-    return {target, false};
-  }
+  const sys::FileState before(target);
+  const bool there = !before.key().empty();
+  if (there && digest_of(target, before, store) == artifact.sha256) return {target, false};
   const fs::path partial = target.parent_path() / fmt::format(".{}.{}", target.filename().string(), ::getpid());
   std::error_code error;
   sys::copy_file(*blob, partial);
@@ -62,9 +63,7 @@ Delivered deliver(const Artifact& artifact, const fs::path& out, store::Store& s
     fs::remove(partial, ignored);
     sys::throw_sys_error(error.value(), "write", target);
   }
-  if (const auto after = sys::stat_fingerprint(target))
-    store.remember(k_kind, target.string(), *after, artifact.sha256);
-  return {target, before.has_value()};
+  return {target, there};
 }
 
 }  // namespace wheelsmith::run

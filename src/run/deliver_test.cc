@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 namespace wheelsmith::run {

@@ -73,6 +73,8 @@ StepOutcome sample_outcome() {
   outcome.reason = "it has never been built here";
   outcome.statement = "/out/a.whl.intoto.json";
   outcome.signatures = {"/out/a.whl.asc"};
+  outcome.kept_key = "def";
+  outcome.rebuilt = {"torch"};
   outcome.cache.hits = 3;
   outcome.cache.saved_seconds = 2.5;
   outcome.replaced = outcome.optional = outcome.editable = true;
@@ -83,7 +85,7 @@ StepOutcome sample_outcome() {
 
 TEST(StepOutcome, RoundTripsEveryMember) {
   // A new member needs a line above, one in to_value() and one in from_value().
-  static_assert(document::member_count<StepOutcome>() == 24);
+  static_assert(document::member_count<StepOutcome>() == 26);
   const StepOutcome outcome = sample_outcome();
   const std::string text = document::to_json(outcome.to_value());
   EXPECT_EQ(document::to_json(StepOutcome::from_value(document::parse_json(text, "outcome")).to_value()), text);

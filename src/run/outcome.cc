@@ -57,6 +57,12 @@ Value StepOutcome::to_value() const {
   table["cause"] = cause;
   table["phase"] = phase ? plan::to_string(*phase) : std::string_view();
   table["reason"] = reason;
+  if (!kept_key.empty()) {
+    Table kept;
+    kept["key"] = kept_key;
+    kept["rebuilt"] = Array(rebuilt.begin(), rebuilt.end());
+    table["kept"] = std::move(kept);
+  }
   table["replaced"] = replaced;
   table["optional"] = optional;
   if (editable) table["editable"] = true;
@@ -104,6 +110,8 @@ StepOutcome StepOutcome::from_value(const Value& value) {
   outcome.cause = value["cause"].text_or();
   outcome.phase = enum_named<plan::Phase>(value["phase"].text_or());
   outcome.reason = value["reason"].text_or();
+  outcome.kept_key = value["kept"]["key"].text_or();
+  outcome.rebuilt = value["kept"]["rebuilt"].texts();
   outcome.replaced = value["replaced"].boolean_or(false);
   outcome.optional = value["optional"].boolean_or(false);
   outcome.editable = value["editable"].boolean_or(false);

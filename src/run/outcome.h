@@ -62,6 +62,9 @@ struct StepOutcome {
   std::vector<TestOutcome> tests;
   std::vector<Finding> findings;
   std::string reason;
+  // The early cut-off: the key of the earlier step whose wheel was kept, and the packages rebuilt since; "" for none.
+  std::string kept_key;
+  std::vector<std::string> rebuilt;
   governor::CacheCounts cache;  // compile cache hits and misses
   bool replaced = false;        // it replaced a different wheel in the wheelhouse
   bool editable = false;        // linked into an environment instead of becoming a wheel

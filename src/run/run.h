@@ -27,6 +27,7 @@ struct RunOptions {
   bool no_test = false;
   bool keep_failed = false;  // wheels that fail a check or a test go to failed/ in `out`
   bool offline = false;
+  bool exact = false;  // no early cut-off: a step is rebuilt with every other wheel that it needs
   std::map<std::string, std::string> mirrors;
   cache::CacheOptions cache;  // of compiles
   bool gpu_parts = false;     // compile GPU sources in parts

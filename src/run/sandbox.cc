@@ -80,9 +80,11 @@ std::string sandbox_shortage(sys::SandboxMode mode, bool chosen) {
     case sys::SandboxMode::namespaces: return "";
     case sys::SandboxMode::off: return "sandbox: off; build scripts and tests run with all of your permissions";
     case sys::SandboxMode::landlock:
-      return chosen ? ""
+      return chosen ? "sandbox: Landlock allows no connections, not even within this machine: a compile cache that the "
+                      "package starts by itself (sccache) cannot be reached"
                     : "sandbox: the kernel does not allow namespaces here; using Landlock, which does not hide other "
-                      "processes";
+                      "processes and allows no connections, not even within this machine: a compile cache that the "
+                      "package starts by itself (sccache) cannot be reached";
     case sys::SandboxMode::calls: break;
   }
   return "sandbox: the kernel allows neither namespaces nor Landlock here; build scripts and tests can read and write "

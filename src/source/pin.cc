@@ -21,6 +21,7 @@
 #include "source/source.h"
 #include "source/worktree/checkout_state.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
 
@@ -105,11 +106,11 @@ class Pinner {
   }
 
   std::string remembered(std::string_view kind, const fs::path& path, const std::function<std::string()>& find_out) {
-    const std::string fingerprint = sys::stat_fingerprint(path).value_or("");
-    if (const auto known = m_store.remembered(kind, path.string(), fingerprint); known && !known->empty())
+    const sys::FileState state(path);
+    if (const auto known = m_store.remembered(kind, path.string(), state.key()); known && !known->empty())
       return *known;
     const std::string fact = find_out();
-    m_store.remember(kind, path.string(), fingerprint, fact);
+    if (const auto key = state.key_to_keep()) m_store.remember(kind, path.string(), *key, fact);
     return fact;
   }
 

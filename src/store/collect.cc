@@ -80,8 +80,10 @@ void add_results(const Places& place, std::vector<Item>& items) {
   for (const auto& [blob, steps] : by_blob) {
     const bool shared = steps.size() > 1 || !is_sha256(blob);
     for (const Step& step : steps) {
-      Item item{ItemKind::wheel, step.used, usage(place(step.subject)).bytes, step.subject, step_lock(step.key),
-                {step.subject},  step.wheel};
+      const std::string seen = "seen/" + step.subject.substr(step.subject.find('/') + 1);
+      Item item{ItemKind::wheel,      step.used, usage(place(step.subject)).bytes, step.subject, step_lock(step.key),
+                {step.subject, seen}, step.wheel};
+      item.bytes += usage(place(seen)).bytes;
       if (!shared) {
         item.paths.push_back("blobs/" + blob);
         item.used = std::max(item.used, last_used(place("blobs/" + blob)));
@@ -89,6 +91,14 @@ void add_results(const Places& place, std::vector<Item>& items) {
       }
       items.push_back(std::move(item));
     }
+  }
+  // A build writes the document before its step.
+  for (const std::string& name : names_in(place("seen"))) {
+    std::error_code error;
+    if (std::filesystem::exists(place("steps") / name, error)) continue;
+    const std::string subject = "seen/" + name;
+    items.push_back(
+        {ItemKind::temporary, last_used(place(subject)), usage(place(subject)).bytes, subject, "", {subject}});
   }
   for (const std::string& name : names_in(place("blobs"))) {
     if (by_blob.contains(name)) continue;

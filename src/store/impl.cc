@@ -15,19 +15,18 @@
 #include "base/text.h"
 #include "sys/clock.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/shared_folder.h"
 
 // How the index follows the steps folder. A folder's modification time changes whenever an entry is added or removed,
 // so one stat() tells whether the index is current, no matter who wrote: another process, another machine, a user with
-// rm. Only when it is not are the names listed, and only new ones are read. The kernel's file clock ticks every 1 to 10
-// ms: a listing of a folder that changed within the last tick may miss a change in the same tick, so it is not trusted
-// again.
+// rm. Only when it is not are the names listed, and only new ones are read. A listing of a folder that has just changed
+// may miss a change within the same tick of the file system's clock, so it is not trusted again (sys/file_state.h).
 
 namespace wheelsmith::store {
 
 namespace {
 
-constexpr std::int64_t k_tick_nanoseconds = 50'000'000;
 constexpr std::int64_t k_touch_seconds = 600;
 constexpr std::string_view k_extension = ".json";
 constexpr std::uint64_t k_step_limit = 64ull << 20;
@@ -38,11 +37,11 @@ std::int64_t nanoseconds(const timespec& time) {
 
 // "" for a folder that does not exist or has just changed.
 std::string state_of(const std::filesystem::path& folder) {
+  const std::int64_t now = sys::file_clock_nanoseconds();
   struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) return "";
   const std::int64_t changed = nanoseconds(status.st_mtim);
-  // A time in the future means that the clock was set back after the folder changed.
-  if (std::abs(sys::unix_nanoseconds() - changed) < k_tick_nanoseconds) return "";
+  if (!sys::is_settled(status, now)) return "";
   return fmt::format("{}:{}:{}", status.st_dev, status.st_ino, changed);
 }
 
@@ -117,6 +116,8 @@ Scratch& Store::Impl::scratch_for(const std::filesystem::path& path) {
 std::filesystem::path Store::Impl::step_file(std::string_view key) const {
   return root / "steps" / step_file_name(key);
 }
+
+std::filesystem::path Store::Impl::seen_file(std::string_view key) const { return root / "seen" / step_file_name(key); }
 
 Store::Impl::Difference Store::Impl::difference() {
   Difference found;

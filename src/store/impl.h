@@ -51,6 +51,7 @@ struct Store::Impl {
   void write(const std::filesystem::path& target, std::string_view text);
 
   [[nodiscard]] std::filesystem::path step_file(std::string_view key) const;
+  [[nodiscard]] std::filesystem::path seen_file(std::string_view key) const;
   // The folder of a part of the store ("blobs", "envs"): in root or in local.
   [[nodiscard]] std::filesystem::path place(std::string_view part) const;
   // How to take a lock of that name: with flock() on a file, or with a claim in a folder.

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "store/impl.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/process/own_process.h"
 #include "sys/shared_folder.h"
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::uint64_t k_file_limit = 64ull << 20;
 constexpr std::uint64_t k_history_tail = 16 << 10;
+constexpr std::size_t k_most_examined = 32;  // steps of one identity
 
 [[noreturn]] void refuse() { throw std::system_error(errno, std::generic_category()); }
 
@@ -99,15 +101,15 @@ std::string Store::put_blob(const std::filesystem::path& file) {
   return name;
 }
 
-// A lookup would otherwise read the whole file, so a good file is remembered by its stat: device, inode, size, both
-// times. Any write to the file changes one of them.
+// A lookup would otherwise read the whole file, so a good file is remembered by its stat. A file that was just written
+// is read again by the next lookup.
 bool Store::has_sha256(const std::filesystem::path& path, std::string_view sha256) const {
-  const auto fingerprint = sys::stat_fingerprint(path);
-  if (!fingerprint) return false;
-  if (m_impl->index.remembered("sha256", path.string(), *fingerprint) == sha256) return true;
+  const sys::FileState state(path);
+  if (state.key().empty()) return false;
+  if (m_impl->index.remembered("sha256", path.string(), state.key()) == sha256) return true;
   const auto file = sys::map_file_if_possible(path);
   if (!file || to_hex(wheelsmith::sha256(file->bytes)) != sha256) return false;
-  m_impl->index.remember("sha256", path.string(), *fingerprint, sha256);
+  if (const auto key = state.key_to_keep()) m_impl->index.remember("sha256", path.string(), *key, sha256);
   return true;
 }
 
@@ -158,6 +160,29 @@ std::optional<StepRecord> Store::newest_step(std::string_view identity) const {
     if (record && record->identity == identity) return record;
   }
   return std::nullopt;
+}
+
+std::optional<StepRecord> Store::newest_step(std::string_view identity,
+                                             const std::function<bool(const StepRecord&)>& matches) const {
+  m_impl->bring_index_up_to_date();
+  std::size_t examined = 0;
+  for (const std::string& key : m_impl->index.newest(identity)) {
+    if (++examined > k_most_examined) break;
+    const std::optional<StepRecord> record = read_step(m_impl->step_file(key));
+    if (!record || record->key != key || record->identity != identity || !matches(*record)) continue;
+    if (std::optional<StepRecord> sound = find_step(key)) return sound;
+  }
+  return std::nullopt;
+}
+
+void Store::put_seen(std::string_view key, std::string_view text) {
+  m_impl->writable("seen");
+  m_impl->write(m_impl->seen_file(key), with_digest(text));
+}
+
+std::optional<std::string> Store::seen(std::string_view key) const {
+  const auto text = sys::read_file_if_possible(m_impl->seen_file(key), k_file_limit);
+  return text ? without_digest(*text) : std::nullopt;
 }
 
 void Store::note_try(std::string_view identity, const Manifest& manifest) {

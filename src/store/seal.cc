@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "store/store.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 // The format of a seal: records that end with a NUL byte, since names may contain any other byte.
@@ -25,8 +26,10 @@
 //   l NAME, then the link's target              a link
 //   end SHA256                                  of everything before it
 //
-// Reading 2 GB of torch before each build would take seconds, so a file with an unchanged stat counts as unchanged. The
-// exception is a machine crash: nothing here was synced, so after a reboot everything is read once.
+// Reading 2 GB of torch before each build would take seconds, so a file with an unchanged stat counts as unchanged.
+// There are two exceptions. After a machine crash everything is read once, since nothing here was synced. A file that
+// was changed less than 2 s before it was read has no STAT here ("-"), because another change may not show in it
+// (sys/file_state.h): it is read once more.
 
 namespace wheelsmith::store {
 
@@ -46,6 +49,7 @@ struct SealedEntry {
   bool executable = false;
   std::string sha256{};  // of a file; a link's target
   std::string stat{};
+  bool settled = true;
 };
 
 std::string boot_id() {
@@ -58,7 +62,7 @@ std::string stat_text(const struct stat& status) {
                      status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
 }
 
-SealedEntry described_entry(const fs::path& path, std::string name) {
+SealedEntry described_entry(const fs::path& path, std::string name, std::int64_t now) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) sys::throw_sys_error(errno, "read", path);
   SealedEntry entry;
@@ -73,12 +77,14 @@ SealedEntry described_entry(const fs::path& path, std::string name) {
     entry.size = static_cast<std::uint64_t>(status.st_size);
     entry.executable = (status.st_mode & 0111) != 0;
     entry.stat = stat_text(status);
+    entry.settled = sys::is_settled(status, now);
   }
   return entry;
 }
 
 // Everything below the folder except its mark, by name. Links are not followed.
 std::vector<SealedEntry> walk(const fs::path& root) {
+  const std::int64_t now = sys::file_clock_nanoseconds();
   std::vector<SealedEntry> entries;
   std::vector<std::string> folders{""};
   while (!folders.empty()) {
@@ -89,7 +95,7 @@ std::vector<SealedEntry> walk(const fs::path& root) {
     for (; !error && at != end; at.increment(error)) {
       std::string name = folder + at->path().filename().string();
       if (name == k_complete_mark) continue;
-      entries.push_back(described_entry(root / name, name));
+      entries.push_back(described_entry(root / name, name, now));
       if (entries.back().kind == 'd') folders.push_back(name + "/");
     }
     if (error) sys::throw_sys_error(error.value(), "read", root / folder);
@@ -254,7 +260,8 @@ std::string make_seal(const fs::path& folder, bool read_only) {
     text += entry.kind;
     text += ' ';
     if (entry.kind == 'f')
-      text += fmt::format("{} {} {} {} ", entry.size, entry.sha256, entry.executable ? "x" : "-", entry.stat);
+      text += fmt::format("{} {} {} {} ", entry.size, entry.sha256, entry.executable ? "x" : "-",
+                          entry.settled ? entry.stat : "-");
     text += entry.name + '\0';
     if (entry.kind == 'l') text += entry.sha256 + '\0';
   }
@@ -272,7 +279,8 @@ SealState check_seal(const fs::path& folder, Index& memory, bool read_all) {
     const std::string fingerprint = fingerprint_of(found, seal->digest);
     if (!read_all && memory.remembered(k_memory_kind, subject, fingerprint)) return {};
     SealState state = Comparison(folder, *seal, found, read_all).run();
-    if (state.kind == SealState::Kind::intact && state.bytecode.empty())
+    if (state.kind == SealState::Kind::intact && state.bytecode.empty() &&
+        std::ranges::all_of(found, &SealedEntry::settled))
       memory.remember(k_memory_kind, subject, fingerprint, "intact");
     return state;
   } catch (const Error& error) {  // an unreadable folder counts as damaged

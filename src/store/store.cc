@@ -121,8 +121,8 @@ std::optional<Lock> Store::try_lock(std::string_view name) const { return m_impl
 
 Store::Stats Store::stats() const {
   Stats stats;
-  for (const char* name : {"blobs", "downloads", "envs", "git", "history", "logs", "notes", "objects", "shims", "steps",
-                           "tmp", "toolkits", "trees", "tries", "units"}) {
+  for (const char* name : {"blobs", "downloads", "envs", "git", "history", "logs", "notes", "objects", "seen", "shims",
+                           "steps", "tmp", "toolkits", "trees", "tries", "units"}) {
     const Usage sum = usage(m_impl->place(name));
     stats.parts.push_back({name, sum.files, sum.bytes});
     if (std::string_view(name) == "steps") stats.steps = sum.files;

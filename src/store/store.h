@@ -19,10 +19,10 @@
 #include "store/manifest.h"
 #include "sys/files.h"
 
-// Results and history on disk. Files are authoritative: blobs/<sha256>, steps/<key>.json, downloads/<sha256>/<file
-// name>, envs/<key>, toolkits/<key>, trees/<identity>, locks/, logs/; each is written in the store's own tmp/, synced
-// and renamed. index.sqlite indexes them for one machine; `verify(rebuild)` recreates it. Several processes may use a
-// store at once.
+// Results and history on disk. Files are authoritative: blobs/<sha256>, steps/<key>.json, seen/<key>.json,
+// downloads/<sha256>/<file name>, envs/<key>, toolkits/<key>, trees/<identity>, locks/, logs/; each is written in the
+// store's own tmp/, synced and renamed. index.sqlite indexes them for one machine; `verify(rebuild)` recreates it.
+// Several processes may use a store at once.
 //
 // A store may be shared by several machines (sharing.h). Then results (blobs, steps, downloads, git, objects, notes,
 // history, logs) are in the shared folder under claims, and the index, build trees, environments, toolkits and shims
@@ -158,6 +158,13 @@ class Store {
   // Also empty when the step is unreadable or its blob is missing or damaged.
   [[nodiscard]] std::optional<StepRecord> find_step(std::string_view key) const;
   [[nodiscard]] std::optional<StepRecord> newest_step(std::string_view identity) const;
+  // The newest finished step of the identity for which `matches` returns true; examines a limited number of steps.
+  [[nodiscard]] std::optional<StepRecord> newest_step(std::string_view identity,
+                                                      const std::function<bool(const StepRecord&)>& matches) const;
+  // What a finished step saw of the wheels of other steps (src/plan/cutoff.h): seen/<key>.json. It is removed together
+  // with the step; a damaged document counts as missing.
+  void put_seen(std::string_view key, std::string_view text);
+  [[nodiscard]] std::optional<std::string> seen(std::string_view key) const;
   // The manifest of the newest attempt for an identity, finished or not; build reasons compare with it.
   void note_try(std::string_view identity, const Manifest& manifest);
   [[nodiscard]] std::optional<Manifest> last_try(std::string_view identity) const;
@@ -167,7 +174,7 @@ class Store {
   [[nodiscard]] std::optional<Cost> last_cost(std::string_view identity) const;
 
   // Facts that are expensive to compute and valid while a fingerprint matches: kind ("python", "digest"), subject (a
-  // path), fingerprint (sys::stat_fingerprint and any other inputs).
+  // path), fingerprint (a sys::FileState and any other inputs).
   [[nodiscard]] std::optional<std::string> remembered(std::string_view kind, std::string_view subject,
                                                       std::string_view fingerprint) const;
   // In a read-only store they last as long as the process.

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "store/test_store.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 
 namespace wheelsmith::store {
 namespace {
@@ -106,6 +107,20 @@ TEST(Store, ReplacesADamagedWheelInsteadOfDeliveringIt) {
   ASSERT_TRUE(at.store.find_step(step.key));
   EXPECT_EQ(to_hex(sha256(Bytes(sys::read_file(blob)))), step.wheel_sha256);
   EXPECT_TRUE(at.store.verify(false).empty());
+}
+
+// Another write within the same tick of the file system's clock would not change its stat.
+TEST(Store, DoesNotRememberTheHashOfAFileThatWasJustWritten) {
+  TestStore at;
+  const StepRecord step = at.step("texture", "1.0", 1);
+  ASSERT_TRUE(at.store.find_step(step.key));
+  const auto is_remembered = [&](const std::filesystem::path& path) {
+    return at.store.remembered("sha256", path.string(), *sys::stat_fingerprint(path)).has_value();
+  };
+  EXPECT_FALSE(is_remembered(*at.store.blob(step.wheel_sha256)));
+  const std::filesystem::path old = "/bin/sh";
+  EXPECT_TRUE(at.store.has_sha256(old, to_hex(sha256(Bytes(sys::read_file(old))))));
+  EXPECT_TRUE(is_remembered(old));
 }
 
 // Silent disk corruption changes no time: the remembered stat is not enough then.
@@ -411,6 +426,55 @@ TEST(Store, CountsItsEntries) {
   ASSERT_NE(blobs, stats.parts.end());
   EXPECT_EQ(blobs->files, 2u);
   EXPECT_EQ(blobs->bytes, std::string("wheel of a 1").size() * 2);
+}
+
+TEST(Store, KeepsWhatAStepSawAsLongAsTheStep) {
+  const auto names = [](const TestStore& at) {
+    std::set<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(at.store.root() / "seen"))
+      found.insert(entry.path().stem());
+    return found;
+  };
+  TestStore at;
+  const StepRecord a = at.step("a", "1", 100), b = at.step("b", "1", 100);
+  for (const StepRecord& record : {a, b}) at.store.put_seen(record.key, "seen by " + record.identity);
+  EXPECT_EQ(at.store.seen(a.key), "seen by a");
+  EXPECT_EQ(at.store.seen("other"), std::nullopt);
+  EXPECT_TRUE(at.store.verify(false).empty());
+  at.store.put_seen(std::string(64, 'c'), "a build between this and its step");
+
+  std::vector<Removed> removed;
+  std::vector<std::string> held;
+  const std::vector<StoredWheel> wheels = at.store.wheels();
+  at.store.remove_wheels({wheels.front()}, true, removed, held);
+  EXPECT_EQ(names(at).size(), 3u) << "a dry run";
+  at.store.remove_wheels({wheels.front()}, false, removed, held);
+  const std::string left = wheels.front().key == a.key ? b.key : a.key;
+  EXPECT_EQ(names(at), (std::set<std::string>{left, std::string(64, 'c')}));
+  at.store.collect(0, 0, false, removed);
+  EXPECT_EQ(names(at), (std::set<std::string>{std::string(64, 'c')})) << "it may be of a step that is being published";
+
+  std::ofstream(at.store.root() / "seen" / (std::string(64, 'c') + ".json"), std::ios::app) << "more";
+  EXPECT_EQ(at.store.seen(std::string(64, 'c')), std::nullopt);
+  EXPECT_EQ(ids(at.store.verify(false)), std::vector<std::string>{"store-document-damaged"});
+}
+
+TEST(Store, FindsTheNewestStepThatMatches) {
+  TestStore at;
+  at.step("a", "1", 100);
+  at.step("a", "2", 200);
+  at.step("a", "3", 300);
+  at.step("b", "4", 400);
+  std::vector<std::string> asked;
+  const auto found = at.store.newest_step("a", [&](const StepRecord& record) {
+    asked.push_back(record.version);
+    return record.version != "3";
+  });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->version, "2");
+  EXPECT_EQ(asked, (std::vector<std::string>{"3", "2"}));
+  at.store.discard_damaged_blob(found->wheel_sha256);
+  EXPECT_FALSE(at.store.newest_step("a", [](const StepRecord& record) { return record.version == "2"; }));
 }
 
 }  // namespace

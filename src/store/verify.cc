@@ -174,9 +174,9 @@ void add_document(const std::filesystem::path& root, const std::string& subject,
                       "rm -f " + sys::shell_quoted((root / subject).string())});
 }
 
-// Locks of requirements, choices of versions and commits, manifests of attempts.
+// Locks of requirements, choices of versions and commits, manifests of attempts, views of dependencies.
 void verify_documents(const std::filesystem::path& root, std::vector<Finding>& findings) {
-  std::vector<std::string> folders{"tries"};
+  std::vector<std::string> folders{"tries", "seen"};
   for (const std::string& kind : names_in(root / "notes")) folders.push_back("notes/" + kind);
   for (const std::string& folder : folders) {
     for (const std::string& name : names_in(root / folder)) {

@@ -53,6 +53,8 @@ std::uint64_t Store::remove_wheels(const std::vector<StoredWheel>& wheels, bool 
     if (const auto record = read_step(file)) blobs.insert(record->wheel_sha256);
     remove(ItemKind::wheel, file, wheel.wheel_name, wheel.bytes);
     std::error_code error;
+    const std::filesystem::path seen = m_impl->seen_file(wheel.key);
+    if (!dry_run && std::filesystem::exists(seen, error)) remove_whole(seen, m_impl->scratch_for(seen));
     const std::filesystem::path place = this->tree(wheel.identity);
     if (std::filesystem::exists(place, error)) remove(ItemKind::tree, place, "", usage(place).bytes);
   }

@@ -148,7 +148,18 @@ std::optional<std::string> FolderTree::head(const std::string& name, std::size_t
   return text;
 }
 
-TempDir::TempDir() : TempDir(std::filesystem::temp_directory_path()) {}
+namespace {
+
+// A job on a node of a cluster has the TMPDIR of the machine that submitted it.
+std::filesystem::path temporary_folder() {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  return error ? std::filesystem::path("/tmp") : folder;
+}
+
+}  // namespace
+
+TempDir::TempDir() : TempDir(temporary_folder()) {}
 
 TempDir::TempDir(const std::filesystem::path& parent) {
   std::string pattern = (parent / "wheelsmith-XXXXXX").string();

@@ -1,6 +1,7 @@
 #include "sys/file.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,17 @@ TEST(MapFile, ReadsFilesAndRejectsTheRest) {
   EXPECT_THROW(map_file(dir.path() / "none"), Error);
   EXPECT_THROW(map_file(dir.path()), Error);
   EXPECT_THROW(map_file("/dev/zero"), Error);
+}
+
+TEST(TempDir, IsInTmpIfTheFolderOfTheVariableIsMissing) {
+  const char* given = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): one thread
+  const std::string before = given == nullptr ? "" : given;
+  ::setenv("TMPDIR", "/nonexistent/folder", 1);  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_EQ(TempDir().path().parent_path(), "/tmp");
+  if (given == nullptr)
+    ::unsetenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
+  else
+    ::setenv("TMPDIR", before.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
 }
 
 TEST(IsFolder, IsFalseForPathsThatCannotBeExamined) {

@@ -93,10 +93,6 @@ void remove_tree(const std::filesystem::path& path);
 void copy_tree(const std::filesystem::path& from, const std::filesystem::path& to, bool hard_links = false);
 void copy_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Detects a changed file without reading it: device, inode, size, mtime and ctime in nanoseconds, as text. Nothing for
-// a missing file. Links are followed.
-std::optional<std::string> stat_fingerprint(const std::filesystem::path& path);
-
 // Digest of all regular files, links and modes (executable or not) below a folder; times, owners and the folder's own
 // path do not matter. `skip` lists base names to leave out (".git", "__pycache__").
 struct TreeFile {

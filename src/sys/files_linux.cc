@@ -66,10 +66,6 @@ Ownership to_ownership(const struct stat& status) {
   return {.user = status.st_uid, .group = status.st_gid, .mode = status.st_mode & 07777, .device = status.st_dev};
 }
 
-std::int64_t nanoseconds(const timespec& time) {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
@@ -129,16 +125,6 @@ void make_folders(const std::filesystem::path& path) {
   // create_directories() does not always report an existing file as an error.
   if (!error && !is_folder(path)) error = std::make_error_code(std::errc::not_a_directory);
   if (error) throw_sys_error(error.value(), "create the folder", path);
-}
-
-std::optional<std::string> stat_fingerprint(const std::filesystem::path& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) {
-    if (means_absent(errno) || errno == ELOOP) return std::nullopt;
-    throw_sys_error(errno, "stat", path);
-  }
-  return fmt::format("{}:{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
-                     nanoseconds(status.st_ctim));
 }
 
 namespace {

@@ -177,19 +177,6 @@ TEST(FileLock, WaitsForTheHolderAndSurvivesADeletedFile) {
   EXPECT_EQ(waits, 1);
 }
 
-TEST(StatFingerprint, ChangesWithTheFile) {
-  const TempDir dir;
-  const fs::path path = dir.path() / "a";
-  EXPECT_EQ(stat_fingerprint(path), std::nullopt);
-  std::ofstream(path) << "a";
-  const auto before = stat_fingerprint(path);
-  fs::create_symlink("a", dir.path() / "link");
-  EXPECT_EQ(stat_fingerprint(dir.path() / "link"), before);
-  EXPECT_EQ(stat_fingerprint(path), before);
-  write_file(path, "b");
-  EXPECT_NE(stat_fingerprint(path), before);
-}
-
 TEST(FreeDisk, AnswersForMissingFolders) {
   const TempDir dir;
   EXPECT_GT(free_disk_bytes(dir.path() / "not/yet/made"), 0u);

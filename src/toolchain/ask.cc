@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 namespace wheelsmith::toolchain {
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::uint64_t k_most_output = 1u << 20;
 constexpr std::size_t k_most_files = 10'000;
+constexpr const char* k_absent = "absent";
 
 sys::Environment asking_environment(const Host& where) {
   sys::Environment environment;
@@ -54,6 +56,19 @@ std::optional<document::Table> still_true(const std::string& text) {
     if (fingerprint_of(file) != fingerprint.text_or()) return std::nullopt;
   }
   return *facts;
+}
+
+// Nothing if one of the files has changed so recently that a later change might not show.
+std::optional<document::Table> states_to_keep(const std::vector<fs::path>& files, std::int64_t before) {
+  document::Table states;
+  for (const fs::path& file : files) {
+    if (file.empty() || states.size() >= k_most_files) continue;
+    const sys::FileState state(file, before);
+    const auto key = state.key().empty() ? std::optional<std::string>(k_absent) : state.key_to_keep();
+    if (!key) return std::nullopt;
+    states[file.string()] = *key;
+  }
+  return states;
 }
 
 }  // namespace
@@ -92,22 +107,20 @@ std::optional<document::Table> remembered(std::string_view kind, std::string_vie
       if (std::optional<document::Table> facts = still_true(*text)) return facts;
     }
   }
+  const std::int64_t before = where.memo.clock();
   std::optional<Answer> answer = question();
   if (!answer) return std::nullopt;
-  if (where.memo.keep) {
-    document::Table files;
-    for (const fs::path& file : answer->files) {
-      if (!file.empty() && files.size() < k_most_files) files[file.string()] = fingerprint_of(file);
-    }
+  std::optional<document::Table> files = where.memo.keep ? states_to_keep(answer->files, before) : std::nullopt;
+  if (files) {
     document::Table whole;
-    whole["files"] = std::move(files);
+    whole["files"] = std::move(*files);
     whole["facts"] = answer->facts;
     where.memo.keep(kind, subject, fingerprint, document::to_json(std::move(whole), -1));
   }
   return std::move(answer->facts);
 }
 
-std::string fingerprint_of(const fs::path& file) { return sys::stat_fingerprint(file).value_or("absent"); }
+std::string fingerprint_of(const fs::path& file) { return sys::stat_fingerprint(file).value_or(k_absent); }
 
 std::string file_digest(const fs::path& file, const Memo& memo) {
   if (auto digest = try_file_digest(file, memo)) return std::move(*digest);
@@ -115,15 +128,15 @@ std::string file_digest(const fs::path& file, const Memo& memo) {
 }
 
 std::optional<std::string> try_file_digest(const fs::path& file, const Memo& memo) {
-  const std::string fingerprint = fingerprint_of(file);
+  const sys::FileState state(file, memo.clock());
   if (memo.find) {
-    const std::optional<std::string> kept = memo.find("sha256", file.string(), fingerprint);
+    const std::optional<std::string> kept = memo.find("sha256", file.string(), state.key());
     if (kept && kept->size() == 64) return *kept;
   }
   const auto blob = sys::map_file_if_possible(file);
   if (!blob) return std::nullopt;
   std::string digest = to_hex(sha256(blob->bytes));
-  if (memo.keep) memo.keep("sha256", file.string(), fingerprint, digest);
+  if (const auto key = memo.keep ? state.key_to_keep() : std::nullopt) memo.keep("sha256", file.string(), *key, digest);
   return digest;
 }
 

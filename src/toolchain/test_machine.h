@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 #include "toolchain/toolchain.h"
 
@@ -31,6 +32,8 @@ class TestMachine {
                              std::string_view text) {
       m_memo[{std::string(kind), std::string(subject), std::string(fingerprint)}] = text;
     };
+    // Answers about files that were just written are remembered, too.
+    where.memo.clock = [] { return std::numeric_limits<std::int64_t>::max(); };
   }
 
   [[nodiscard]] const std::filesystem::path& root() const { return m_folder.path(); }

@@ -12,6 +12,7 @@
 
 #include "gpu/arch.h"
 #include "pep/version.h"
+#include "sys/file_state.h"
 #include "sys/process/process.h"
 #include "toolchain/origin.h"
 
@@ -25,6 +26,7 @@ namespace wheelsmith::toolchain {
 struct Memo {
   std::function<std::optional<std::string>(std::string_view, std::string_view, std::string_view)> find;
   std::function<void(std::string_view, std::string_view, std::string_view, std::string_view)> keep;
+  std::function<std::int64_t()> clock = sys::file_clock_nanoseconds;  // see sys::FileState
 };
 
 struct Description;  // description.h

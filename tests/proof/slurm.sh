@@ -295,10 +295,17 @@ processes_of() { # NAME=VALUE: of jobs of this cluster, the oldest first, withou
     { tr '\0' '\n' <"$folder/environ"; } 2>/dev/null | grep -qxF "SLURM_CONF=$cluster/slurm.conf" && echo "${folder##*/}"
   done
 }
+# A step is submitted at most 5 times. In a small build, chance would kill all five jobs of a step, so its fourth one and
+# that one's node are left alone: the job's name ends with the number of the try.
+may_kill() { # FORMAT: of running jobs
+  local late
+  late=$(squeue -h -t running -o '%N %j' 2>/dev/null | sed -nE 's/ .*-[4-9]$//p')
+  squeue -h -t running -o "%N $1" 2>/dev/null | grep -vxE "(${late//$'\n'/|}) .*" | cut -d' ' -f2
+}
 # As the kernel does it: Slurm learns of it by the end of the processes.
 kill_job() {
   local id pids
-  id=$(squeue -h -t running -o %A 2>/dev/null | shuf -n 1 --random-source=<(yes "$RANDOM")) || return 1
+  id=$(may_kill %A | shuf -n 1 --random-source=<(yes "$RANDOM")) || return 1
   [[ -n $id ]] || return 1
   pids=$(processes_of "SLURM_JOB_ID=$id")
   [[ -n $pids ]] || return 1
@@ -310,7 +317,7 @@ kill_job() {
 dead_nodes=0
 kill_slurmd() {
   local node pid
-  node=$(squeue -h -t running -o %N 2>/dev/null | shuf -n 1 --random-source=<(yes "$RANDOM")) || return 1
+  node=$(may_kill %N | shuf -n 1 --random-source=<(yes "$RANDOM")) || return 1
   node=${node#n}
   [[ -n $node ]] && pid=$(cluster_pid "$cluster/run/slurmd-n$node.pid") || return 1
   kill -KILL "$pid"

@@ -10,6 +10,7 @@
 #include "cache/words.h"
 #include "governor/shim/compiler_facts.h"
 #include "governor/shim/shim.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
 
@@ -127,12 +128,12 @@ CompilerFacts CompilerFacts::from_nvcc(std::string_view version, std::string_vie
 
 CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const std::string& program,
                              const std::vector<std::string>& argv, std::string_view source) {
-  const auto fingerprint = sys::stat_fingerprint(program);
-  if (!fingerprint) return {};
+  const sys::FileState state(program);
+  if (state.key().empty()) return {};
   const bool nvcc = cache::is_nvcc(program);
   const std::string_view language = language_of(program, source);
   const std::vector<std::string> target = nvcc ? std::vector<std::string>() : target_words(argv);
-  const std::string about = program + "\n" + *fingerprint + "\n" + std::string(language) + "\n" + join(target, "\n");
+  const std::string about = program + "\n" + state.key() + "\n" + std::string(language) + "\n" + join(target, "\n");
   const fs::path file =
       (run.versions.empty() ? fs::path(shims) / "versions" : run.versions) / to_hex(sha256(Bytes(about))).substr(0, 16);
   CompilerFacts facts;
@@ -165,6 +166,7 @@ CompilerFacts compiler_facts(const std::string& shims, const RunFile& run, const
       facts = {};
     }
   }
+  if (!state.key_to_keep()) return facts;
   try {
     sys::make_folders(file.parent_path());
     sys::write_file(file, cache::TextWriter().add(facts.identity).add(facts.tools).add(facts.search).take());

@@ -14,6 +14,7 @@
 #include "governor/shim/compiler_names.h"
 #include "governor/shim/shim_folder.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 
 namespace wheelsmith::governor {

@@ -247,6 +247,12 @@ Value step_value(const plan::Step& step) {
   table["key"] = spec.key;
   table["cached"] = step.decision.cached;
   if (!step.decision.remote.empty()) table["remote"] = step.decision.remote;
+  if (!step.decision.kept_key.empty()) {
+    Table kept;
+    kept["key"] = step.decision.kept_key;
+    kept["rebuilt"] = list_of(step.decision.rebuilt);
+    table["kept"] = std::move(kept);
+  }
   if (spec.editable) table["editable"] = true;
   table["reason"] = step.decision.reason;
   table["needs"] = needs_value(step, [](const plan::Edge&) { return true; });

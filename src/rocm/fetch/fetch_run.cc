@@ -15,6 +15,7 @@
 #include "fetch/download_file.h"
 #include "rocm/fetch/fetch.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
 
@@ -166,16 +167,19 @@ class Bringer {
     const bool done = known && known->sha256 == result.sha256 && known->state == m_job.unpacking;
     if (done && m_job.unpacking == Unpacking::folders && sys::is_folder(folder)) return;
     if (done && m_job.unpacking == Unpacking::flat) return;
-    if (!is_there(archive, known, result.sha256)) {
+    const sys::FileState state(archive);
+    if (!is_there(archive, state, known, result.sha256)) {
       fetch::download_file(place_of(m_job.base, m_job.key, file.file), archive, result.sha256, m_job.options);
       result.downloaded = true;
     }
     std::error_code error;
     result.size = fs::file_size(archive, error);
-    m_state.put(file.file, {result.sha256, sys::stat_fingerprint(archive).value_or(""), Unpacking::none, result.size});
+    // Of a new file there is none: it is hashed once more.
+    const std::string key = state.key_to_keep().value_or("");
+    m_state.put(file.file, {result.sha256, key, Unpacking::none, result.size});
     if (m_job.unpacking == Unpacking::none) return;
     unpack(archive, folder);
-    m_state.put(file.file, {result.sha256, sys::stat_fingerprint(archive).value_or(""), m_job.unpacking, result.size});
+    m_state.put(file.file, {result.sha256, key, m_job.unpacking, result.size});
     if (!m_job.keep_archives) fs::remove(archive, error);
   }
 
@@ -186,10 +190,10 @@ class Bringer {
     return parse_sum(sum.body, name);
   }
 
-  static bool is_there(const fs::path& archive, const std::optional<Done>& known, const std::string& sha256) {
-    const auto fingerprint = sys::stat_fingerprint(archive);
-    if (!fingerprint) return false;
-    if (known && known->sha256 == sha256 && known->fingerprint == *fingerprint) return true;
+  static bool is_there(const fs::path& archive, const sys::FileState& state, const std::optional<Done>& known,
+                       const std::string& sha256) {
+    if (state.key().empty()) return false;
+    if (known && known->sha256 == sha256 && known->fingerprint == state.key()) return true;
     return hash_of(archive) == sha256;
   }
 

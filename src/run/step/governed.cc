@@ -101,6 +101,7 @@ governor::CacheCounts ToolRunner::finish(bool good) {
   try {
     const governor::Summary summary = m_governed->finish(good ? 0 : 1);
     m_cache = summary.cache;
+    m_files_read = m_governed->files_read(summary);
     // For the steps of the same package to come, on whichever machine. What came from the cache tells nothing.
     if (good && summary.compiles > summary.cache.hits && summary.cache.hits == 0)
       note_unit_cost(m_services.store, m_job.spec, {summary.largest, summary.compile_seconds});

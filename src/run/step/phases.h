@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -119,7 +120,13 @@ void check(const plan::BuildSpec& spec, const recipe::Rules& rules, const Finish
 void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, const FinishedWheel& wheel,
           const BuildEnvironment& environment, StepOutcome& step, const StepServices& services);
 
+// What the build has used of the wheels of other steps, besides what it was given.
+struct BuildView {
+  // Paths in site-packages; none: not known.
+  std::optional<std::set<std::string>> headers_read{};
+  bool may_copy_libraries = false;  // the repair copies libraries into the wheel
+};
 Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests, double seconds,
-                 const StepServices& services);
+                 const BuildView& view, const StepServices& services);
 
 }  // namespace wheelsmith::run

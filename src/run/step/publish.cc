@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "document/fields.h"
+#include "plan/cutoff.h"
 #include "run/step/phases.h"
 #include "sys/files.h"
 
@@ -14,12 +15,28 @@ document::Value tests_value(const std::vector<TestOutcome>& tests) {
   return outcome.to_value()["tests"];
 }
 
+// For the early cut-off (src/plan/cutoff.h). Without this document the step is rebuilt with every other wheel that it
+// needs; so is a wheel that may contain their code.
+void note_seen(const Job& job, const BuildView& view, const std::string& own_wheel, store::Store& store) {
+  if (job.needs.empty() || view.may_copy_libraries) return;
+  const auto own = plan::stored_interface(own_wheel, store);
+  if (!own) return;
+  std::vector<plan::SeenWheel> seen;
+  for (const NeededWheel& need : job.needs) {
+    const auto interface = plan::stored_interface(need.wheel.sha256, store);
+    if (!interface || plan::share_a_library(*own, *interface)) return;
+    seen.push_back(
+        plan::seen_wheel({need.project, need.wheel.file_name, need.wheel.sha256}, *interface, view.headers_read));
+  }
+  store.put_seen(job.spec.key, document::to_json(plan::seen_value(seen), 1) + "\n");
+}
+
 }  // namespace
 
 // Every wheel becomes a blob, from which it is delivered. Only a wheel whose inputs are all known becomes a step that
 // later builds find by key.
 Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<TestOutcome>& tests, double seconds,
-                 const StepServices& services) {
+                 const BuildView& view, const StepServices& services) {
   const plan::BuildSpec& spec = job.spec;
   services.report.phase(plan::Phase::publish);
   Artifact artifact;
@@ -48,6 +65,7 @@ Artifact publish(const Job& job, const FinishedWheel& wheel, const std::vector<T
   record.finished = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   record.provenance = wheel.provenance;
   record.tests = tests_value(tests);
+  note_seen(job, view, artifact.sha256, services.store);
   if (job.held.empty())
     services.store.put_step(record);
   else

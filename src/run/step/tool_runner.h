@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -49,6 +50,8 @@ class ToolRunner {
   // Call after the last command, and again if a later phase fails: returns the compile cache's counts and notes what
   // the governor had to do.
   governor::CacheCounts finish(bool good);
+  // After finish(): the files that the compiles have read, or nothing if this is not known.
+  [[nodiscard]] const std::optional<std::set<std::string>>& files_read() const { return m_files_read; }
 
  private:
   void govern(const recipe::Rules& rules);
@@ -71,6 +74,7 @@ class ToolRunner {
   std::optional<governor::GovernedBuild> m_governed;
   std::chrono::steady_clock::time_point m_told_compiles{};
   governor::CacheCounts m_cache;
+  std::optional<std::set<std::string>> m_files_read;
 };
 
 }  // namespace wheelsmith::run

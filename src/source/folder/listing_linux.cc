@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 #include "sys/process/process.h"
 
@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int k_deepest_submodule = 16;
-constexpr std::int64_t k_settle_seconds = 2;
 
 std::string read_link(const fs::path& path) {
   std::error_code failed;
@@ -53,8 +52,7 @@ std::optional<SourceFile> look_at(const fs::path& folder, const std::string& nam
   file.state =
       fmt::format("{}:{}:{}:{}.{}:{}.{}:{}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
                   info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec, file.executable ? 'x' : '-');
-  const std::int64_t touched = std::max<std::int64_t>(info.st_mtim.tv_sec, info.st_ctim.tv_sec);
-  file.settled = touched + k_settle_seconds <= now;
+  file.settled = sys::is_settled(info, now);
   return file;
 }
 
@@ -97,6 +95,9 @@ bool ask_git(const fs::path& folder, const std::string& prefix, int depth, std::
   sys::Environment environment = sys::current_environment();
   std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("GIT_"); });
   environment["GIT_OPTIONAL_LOCKS"] = "0";
+  // It only lists names, but a partial clone might fetch a missing .gitignore.
+  environment["GIT_ALLOW_PROTOCOL"] = "none";
+  environment["GIT_NO_LAZY_FETCH"] = "1";
   sys::Command command;
   command.argv = {"git",      "-c",       "core.fsmonitor=false", "-c", "core.quotePath=false", "ls-files", "-z", "-t",
                   "--cached", "--others", "--exclude-standard"};
@@ -151,7 +152,7 @@ std::vector<SourceFile> list_source(const std::filesystem::path& folder) {
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  const auto now = static_cast<std::int64_t>(std::time(nullptr));
+  const std::int64_t now = sys::file_clock_nanoseconds();
   std::vector<SourceFile> files;
   files.reserve(names.size());
   for (const std::string& name : names) {

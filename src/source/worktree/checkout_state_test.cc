@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "source/git/test_repositories.h"
+#include "sys/file.h"
 #include "sys/files.h"
 
 namespace wheelsmith::source {
@@ -58,6 +61,44 @@ TEST_F(CheckoutStateTest, ReportsTagBranchAndVersion) {
 
   git(folder, {"checkout", "-q", "--detach"});
   EXPECT_EQ(checkout_state(folder, "x", "v")->ref, state->commit);
+}
+
+// An unpacked archive may contain a repository whose own configuration names programs.
+TEST_F(CheckoutStateTest, RunsNoProgramOfTheRepository) {
+  const sys::TempDir place;
+  const std::filesystem::path folder = place.path() / "clone", mark = place.path() / "mark";
+  const std::filesystem::path program = place.path() / "program";
+  sys::write_file(program, "#!/bin/sh\necho \"$@\" >>" + mark.string() + "\ncat\n");
+  std::filesystem::permissions(program, std::filesystem::perms(0755));
+  sys::make_folders(folder);
+  git(folder, {"init", "-q"});
+  sys::write_file(folder / ".gitattributes", "* filter=evil diff=evil\n");
+  sys::write_file(folder / "a.txt", "one");
+  git(folder, {"add", "."});
+  git(folder, {"commit", "-q", "-m", "one"});
+  // git reads files whose times have changed, and fetches objects that are missing.
+  sys::write_file(folder / "a.txt", "two");
+  const std::string blob = git(folder, {"rev-parse", "HEAD:.gitattributes"});
+  std::filesystem::remove(folder / ".git/objects" / blob.substr(0, 2) / blob.substr(2));
+  sys::write_file(folder / ".gitattributes", "* filter=evil diff=evil \n");
+  for (const char* key : {"filter.evil.clean", "filter.evil.process", "filter.evil.smudge", "core.fsmonitor",
+                          "core.sshCommand", "diff.external", "diff.evil.textconv", "gpg.program",
+                          "remote.origin.uploadpack", "core.alternateRefsCommand"}) {
+    git(folder, {"config", key, program.string() + " " + key});
+  }
+  for (const auto& [key, value] :
+       std::map<std::string, std::string>{{"filter.evil.required", "true"},
+                                          {"log.showSignature", "true"},
+                                          {"core.repositoryFormatVersion", "1"},
+                                          {"extensions.partialClone", "origin"},
+                                          {"remote.origin.promisor", "true"},
+                                          {"remote.origin.url", "file://" + folder.string()}})
+    git(folder, {"config", key, value});
+
+  const auto state = checkout_state(folder, "x", "v");
+  ASSERT_TRUE(state);
+  EXPECT_TRUE(state->changed);
+  EXPECT_EQ(sys::read_file_if_there(mark).value_or(""), "");
 }
 
 }  // namespace wheelsmith::source

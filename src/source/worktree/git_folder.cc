@@ -7,6 +7,7 @@
 #include "archive/archive.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "source/git/disarm.h"
 #include "source/git/git_command.h"
 #include "sys/file.h"
 #include "sys/files.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 // Deep enough for every real project (PyTorch has three levels), and a limit for a repository that contains itself.
 constexpr std::size_t k_deepest = 16;
 
-sys::Environment environment_of(const GitMore& more) {
+sys::Environment plain_environment() {
   sys::Environment environment = sys::current_environment();
   std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("GIT_"); });
   environment["LC_ALL"] = "C";
@@ -33,7 +34,6 @@ sys::Environment environment_of(const GitMore& more) {
     environment[fmt::format("GIT_{}_NAME", who)] = "wheelsmith";
     environment[fmt::format("GIT_{}_EMAIL", who)] = "wheelsmith@localhost";
   }
-  for (const auto& [name, value] : more.variables) environment[name] = value;
   return environment;
 }
 
@@ -89,10 +89,17 @@ void GitFolder::refuse_locked(const fs::path& folder) {
 fs::path GitFolder::git_folder() const { return text({"rev-parse", "--absolute-git-dir"}); }
 
 sys::Captured GitFolder::run(const std::vector<std::string>& arguments, const GitMore& more) const {
+  std::vector<std::string> trusted;
+  for (const std::string& folder : trusted_folders()) trusted.insert(trusted.end(), {"-c", "safe.directory=" + folder});
+  if (m_environment.empty()) {
+    sys::Environment made = plain_environment();
+    disarm_git(m_folder, trusted, made, m_patience == Patience::to_the_end);
+    m_environment = std::move(made);
+  }
   sys::Command command;
   command.argv = {"git",
                   "-c",
-                  "core.hooksPath=/dev/null",
+                  "core.hooksPath=/dev/null",  // these two for git before 2.31, too
                   "-c",
                   "core.fsmonitor=false",
                   "-c",
@@ -111,11 +118,12 @@ sys::Captured GitFolder::run(const std::vector<std::string>& arguments, const Gi
                   "maintenance.auto=false",
                   "-c",
                   "advice.detachedHead=false"};
-  for (const std::string& folder : trusted_folders())
-    command.argv.insert(command.argv.end(), {"-c", "safe.directory=" + folder});
+  command.argv.insert(command.argv.end(), trusted.begin(), trusted.end());
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.folder = m_folder;
-  command.environment = environment_of(more);
+  sys::Environment environment = m_environment;
+  for (const auto& [name, value] : more.variables) environment[name] = value;
+  command.environment = std::move(environment);
   command.input = more.input;
   if (m_patience == Patience::until_interrupted) {
     sys::Captured result = sys::capture(command, 1ull << 30);

@@ -17,8 +17,8 @@ struct GitMore {
 };
 
 // One repository with files in a user's folder: the root of a checkout, or one of its submodules. Hooks, the user's
-// settings and prompts are disabled, and commits that we create always have the same author, so that the same checkout
-// has the same commits everywhere.
+// settings, prompts and programs that the repository's own configuration names are disabled, and commits that we create
+// always have the same author, so that the same checkout has the same commits everywhere.
 class GitFolder {
  public:
   // to_the_end: its commands continue when the user interrupts (a move must complete, or be undone).
@@ -76,6 +76,7 @@ class GitFolder {
 
   std::filesystem::path m_folder;
   Patience m_patience;
+  mutable sys::Environment m_environment;  // of each git; made by the first one
 };
 
 // A repository of a checkout with its path below the root ("" for the root).

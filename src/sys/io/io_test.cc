@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "sys/file.h"
+#include "sys/file_state.h"
 #include "sys/files.h"
 #include "sys/io/event_queue.h"
 #include "sys/io/memory_file.h"
