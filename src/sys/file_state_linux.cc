@@ -27,7 +27,7 @@ std::optional<struct stat> stat_if_there(const std::filesystem::path& path) {
   throw_sys_error(errno, "stat", path);
 }
 
-std::string text_of(const struct stat& status) {
+std::string stat_text(const struct stat& status) {
   return fmt::format("{}:{}:{}:{}:{}", status.st_dev, status.st_ino, status.st_size, stat_nanoseconds(status.st_mtim),
                      stat_nanoseconds(status.st_ctim));
 }
@@ -50,13 +50,13 @@ std::int64_t file_clock_nanoseconds() {
 
 std::optional<std::string> stat_fingerprint(const std::filesystem::path& path) {
   const auto status = stat_if_there(path);
-  return status ? std::optional(text_of(*status)) : std::nullopt;
+  return status ? std::optional(stat_text(*status)) : std::nullopt;
 }
 
 FileState::FileState(std::filesystem::path path, std::int64_t before_reading) : m_path(std::move(path)) {
   const auto status = stat_if_there(m_path);
   if (!status) return;
-  m_key = text_of(*status);
+  m_key = stat_text(*status);
   m_settled = is_settled(*status, before_reading);
 }
 
