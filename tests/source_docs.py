@@ -25,7 +25,7 @@ EXPECTED = set()
 # Commands that the program starts itself: help does not list them, explanations name them.
 INTERNAL = {"step", "confine", "node"}
 # Options of other tools that pages name by themselves (docs/guides/coming-from.md and docs/rocm-sdk.md are full of them).
-FOREIGN = {"--array", "--dependency", "--gpus", "--output", "--wrap", "--preview-features", "--coverage", "--nv", "--runtime", "--exclude-newer", "--local-user", "--locked", "--rocm-path", "--security-opt",
+FOREIGN = {"--array", "--clusters", "--dependency", "--gpus", "--gres", "--output", "--wrap", "--preview-features", "--coverage", "--nv", "--runtime", "--exclude-newer", "--local-user", "--locked", "--rocm-path", "--security-opt",
            "--wheel-dir"}  # repair accepts it for users of auditwheel; help lists only --out
 OF_OTHERS = {"docs/guides/coming-from.md", "docs/rocm-sdk.md", "CHANGELOG.md"}
 top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
