@@ -11,7 +11,7 @@ wheels() { python3 "$tests/index_wheels.py" "$@"; }
 judge() { "$TESTS_PYTHON" "$tests/index_judge.py" "$@" >"$t/judged" || fail "the judge of $*"; }
 judged() { json "$1" "$t/judged"; }
 d=$t/wheelhouse
-settle() { sleep 0.1; } # a file that changed a moment before it was hashed is read once more by the next run
+settle() { sleep 2.1; } # a file that changed less than 2 s before it was hashed is read once more by the next run
 
 # --- flat and in project folders, with everything that a page can contain
 wheels "$d" 'alpha-1.0-py3-none-any.whl:requires=>=3.9, <4' 'alpha-1.10-py3-none-any.whl:requires=>=3.9' 'alpha-1.9-py3-none-any.whl' \
@@ -120,6 +120,7 @@ run_json index "$b"
 expect 1 $status
 [[ $(json error) == *good/index.html* ]] || fail "a page was written through a link: $(<"$t/out")"
 rm "$b/good" "$b/odd"
+settle
 run_json index "$b"
 expect 1 $status
 expect 'index-broken-file cut-1.0-py3-none-any.whl
