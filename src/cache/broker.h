@@ -16,9 +16,10 @@
 
 namespace wheelsmith::cache {
 
-// The files that the compiles of a build have read: sources and headers, as absolute paths.
+// The files that the compiles of a build have read, sources and headers, as SHA-256: a path may lead through links that
+// are gone afterwards, and a header may have been copied before it was read.
 struct FilesRead {
-  std::set<std::string> files{};
+  std::set<std::string> digests{};
   bool complete = true;  // false: a compile did not report what it read
 };
 

@@ -66,7 +66,7 @@ struct Broker::State {
   std::condition_variable ended;
   std::list<const sys::Socket*> conversations;
   bool stops = false;
-  std::set<std::string> files_read;
+  std::set<std::string> digests_read;
   std::size_t unreported = 0;  // conversations whose compile has not said what it read
   std::thread thread;
 
@@ -101,11 +101,11 @@ struct Broker::State {
     }
   }
 
-  void note_read(const CompileRequest& request, const std::vector<std::string>& files) {
+  void note_read(const std::vector<std::string>& digests) {
     const std::lock_guard guard(mutex);
-    for (const std::string& file : files) {
-      if (file.empty() || files_read.size() >= k_most_files_read) return;
-      files_read.insert(absolute_path(request.folder, file));
+    for (const std::string& digest : digests) {
+      if (digests_read.size() >= k_most_files_read) return;
+      digests_read.insert(to_hex(Digest(digest.begin(), digest.end())));
     }
     --unreported;
   }
@@ -127,7 +127,7 @@ struct Broker::State {
     const CompileRequest request = CompileRequest::from_bytes(*bytes);
     Lookup::Answer answer = lookup.find(view, request);
     if (answer.found) {
-      note_read(request, answer.found->files);
+      note_read(answer.found->digests);
       send_frame(socket, hit_message(*answer.found, answer.compile));
       return;
     }
@@ -149,12 +149,7 @@ struct Broker::State {
     made.milliseconds = reader.last_number();
     auto described = lookup.describe(view, *answer.pending, made);
     const auto* uncacheable = std::get_if<Uncacheable>(&described);
-    if (uncacheable == nullptr) {
-      std::vector<std::string> files;
-      for (const std::string& name : std::get<Variant>(described).files)
-        files.push_back(answer.pending->compile.map.local(name));
-      note_read(request, files);
-    }
+    if (uncacheable == nullptr) note_read(std::get<Variant>(described).digests);
     send_frame(socket, TextWriter()
                            .add_number(uncacheable == nullptr ? 1 : 0)
                            .add(uncacheable == nullptr ? "" : printable(uncacheable->why))
@@ -184,7 +179,7 @@ Broker::Broker(const CacheOptions& options, const std::filesystem::path& socket)
 
 FilesRead Broker::files_read() const {
   const std::lock_guard guard(m_state->mutex);
-  return {m_state->files_read, m_state->unreported == 0};
+  return {m_state->digests_read, m_state->unreported == 0};
 }
 
 Broker::~Broker() {

@@ -327,6 +327,15 @@ Compile CompileReader::read() {
   compile.target = m_targets.empty() ? quoted_for_make(compile.output) : join(m_targets, " ");
   finish();
   compile.date = variable("SOURCE_DATE_EPOCH");
+  // An option may use these macros although no file does: -DBUILT=__DATE__.
+  const auto uses = [&](std::string_view macro) {
+    return std::ranges::any_of(compile.words, [&](const std::string& word) { return word.find(macro) != word.npos; });
+  };
+  if (uses("__TIMESTAMP__")) throw Refusal{"an option uses __TIMESTAMP__"};
+  if (uses("__DATE__") || uses("__TIME__")) {
+    if (!compile.fixed_time) throw Refusal{"an option uses __DATE__ or __TIME__"};
+    add_word("date " + compile.date);
+  }
 
   add_word("source");
   add_word(compile.map.known(compile.source));

@@ -56,6 +56,6 @@ class FileMemo {
 };
 
 // Whether a later change would show in it (sys/file_state.h).
-bool is_settled(const sys::PathState& state);
+bool is_settled(const sys::PathState& state, std::int64_t now);
 
 }  // namespace wheelsmith::cache

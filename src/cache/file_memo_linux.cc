@@ -29,8 +29,8 @@ std::string line_key(const std::string& path, const sys::PathState& state) {
 
 }  // namespace
 
-bool is_settled(const sys::PathState& state) {
-  return sys::is_settled(state.stat.modified, state.stat.changed, sys::file_clock_nanoseconds());
+bool is_settled(const sys::PathState& state, std::int64_t now) {
+  return sys::is_settled(state.stat.modified, state.stat.changed, now);
 }
 
 FileMemo::FileMemo(std::string digests_file) : m_digests_file(std::move(digests_file)) {
@@ -60,6 +60,7 @@ std::optional<FileMemo::Known> FileMemo::file(const sys::RootView& view, const s
     const std::lock_guard guard(m_mutex);
     if (const auto found = m_files.find(key_of(*state)); found != m_files.end()) return Known{found->second, *state};
   }
+  const std::int64_t now = sys::file_clock_nanoseconds();
   const auto open = view.open_file(path);
   if (!open || open->state.stat.size > k_largest_source) return std::nullopt;
   std::string text(open->state.stat.size, '\0');
@@ -73,7 +74,7 @@ std::optional<FileMemo::Known> FileMemo::file(const sys::RootView& view, const s
   auto facts = std::make_shared<Facts>();
   facts->digest = raw(sha256(Bytes(text)));
   facts->text = scan_text(text);
-  if (is_settled(open->state)) {
+  if (is_settled(open->state, now)) {
     const std::lock_guard guard(m_mutex);
     m_files.emplace(key_of(open->state), facts);
   }
@@ -81,6 +82,7 @@ std::optional<FileMemo::Known> FileMemo::file(const sys::RootView& view, const s
 }
 
 std::string FileMemo::digest(const sys::RootView& view, const std::string& path) {
+  const std::int64_t now = sys::file_clock_nanoseconds();
   const auto open = view.open_file(path);
   if (!open || open->state.stat.size > k_largest_program) return "";
   const std::string key = line_key(path, open->state);
@@ -97,11 +99,12 @@ std::string FileMemo::digest(const sys::RootView& view, const std::string& path)
       hash.update(Bytes(piece.data(), got));
       at += got;
     }
+    if (!(open->file.stat_now() == open->state.stat)) return "";
   } catch (const Error&) {  // as in file()
     return "";
   }
   const std::string digest = to_hex(hash.finish());
-  if (is_settled(open->state)) {
+  if (is_settled(open->state, now)) {
     const std::lock_guard guard(m_mutex);
     m_digests[key] = digest;
     // Several builds append concurrently: each line is one write.
@@ -111,6 +114,7 @@ std::string FileMemo::digest(const sys::RootView& view, const std::string& path)
 }
 
 std::shared_ptr<const FileMemo::Names> FileMemo::folder(const sys::RootView& view, const std::string& path) {
+  const std::int64_t now = sys::file_clock_nanoseconds();
   const auto state = view.state(path);
   if (!state || state->kind != sys::PathState::Kind::folder) return nullptr;
   {
@@ -120,7 +124,7 @@ std::shared_ptr<const FileMemo::Names> FileMemo::folder(const sys::RootView& vie
   const auto names = view.names(path, k_most_names);
   if (!names) throw Error("a folder has too many names");
   auto result = std::make_shared<const Names>(names->begin(), names->end());
-  if (is_settled(*state)) {
+  if (is_settled(*state, now)) {
     const std::lock_guard guard(m_mutex);
     m_folders.emplace(key_of(*state), result);
   }

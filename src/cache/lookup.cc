@@ -176,11 +176,12 @@ std::optional<Lookup::Found> Lookup::load(Glance& glance, const Pending& pending
     }
     if (!content) continue;
     try {
-      Found found{Result::from_bytes(*content), {}, remote || from_remote};
+      Found found{Result::from_bytes(*content), {}, {}, remote || from_remote};
       const PathMap& map = pending.compile.map;
       found.result.output = map.local_text(found.result.output);
       found.result.errors = map.local_text(found.result.errors);
       for (const std::string& file : variant.files) found.files.push_back(map.local(file));
+      found.digests = variant.digests;
       if (remote) m_storage.put(variant.result, pack_entry(variant.result, *content, m_level));
       return found;
     } catch (const Error&) {  // a full disk, or an entry of another version: recompile

@@ -40,7 +40,8 @@ class Lookup {
   };
   struct Found {
     Result result;
-    std::vector<std::string> files;  // its inputs, in this compile's folders
+    std::vector<std::string> files;    // its inputs, in this compile's folders
+    std::vector<std::string> digests;  // of each, 32 bytes
     bool remote = false;
   };
   // One of the two, or neither with a reason.

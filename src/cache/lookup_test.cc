@@ -183,6 +183,21 @@ TEST(CacheLookup, TheDateCountsOnlyWhereItIsUsed) {
   EXPECT_EQ(cache.compile(request, "5"), "a.h uses __DATE__ or __TIME__");
 }
 
+TEST(CacheLookup, TheDateCountsIfAnOptionUsesIt) {
+  const Tree tree;
+  Cache cache;
+  CompileRequest request = tree.request();
+  request.argv.insert(request.argv.begin() + 1, {"-D", "BUILT=__DATE__"});
+  EXPECT_EQ(cache.compile(request, "1"), "an option uses __DATE__ or __TIME__");
+  request.environment = {"SOURCE_DATE_EPOCH=1"};
+  EXPECT_EQ(cache.compile(request, "1"), "kept");
+  request.environment = {"SOURCE_DATE_EPOCH=2"};
+  EXPECT_EQ(cache.compile(request, "2"), "kept");
+  EXPECT_EQ(cache.compile(request, ""), "hit 2");
+  request.argv[2] = "BUILT=__TIMESTAMP__";
+  EXPECT_EQ(cache.compile(request, "3"), "an option uses __TIMESTAMP__");
+}
+
 TEST(CacheLookup, AHitKnowsTheTimeOfTheCompile) {
   const Tree tree;
   Cache cache;

@@ -262,8 +262,8 @@ std::optional<std::set<std::string>> GovernedBuild::files_read(const Summary& su
                         summary.ungoverned == 0 && summary.unreached.empty();
   if (!m_state->broker || !all_seen) return std::nullopt;
   cache::FilesRead read = m_state->broker->files_read();
-  if (!read.complete || read.files.empty()) return std::nullopt;
-  return std::move(read.files);
+  if (!read.complete || read.digests.empty()) return std::nullopt;
+  return std::move(read.digests);
 }
 
 Summary GovernedBuild::finish(int exit) {

@@ -91,8 +91,8 @@ class GovernedBuild {
   [[nodiscard]] const sys::Fd& news() const;
 
   [[nodiscard]] const std::filesystem::path& record() const;
-  // What the compiles of the build have read; nothing if some of them did not report it, or if none ran. After
-  // finish().
+  // The SHA-256 of what the compiles of the build have read; nothing if some of them did not report it, or if none ran.
+  // After finish().
   [[nodiscard]] std::optional<std::set<std::string>> files_read(const Summary& summary) const;
   // Call after the last process, with the build's result: returns the summary. Waits briefly for the governor's last
   // lines.

@@ -104,6 +104,17 @@ std::string compare_wheels(const std::vector<SeenWheel>& seen, const std::vector
   return "";
 }
 
+// "libfoo" of libfoo.so.1 and of auditwheel's libfoo-1a2b3c4d.so.1.
+std::string library_stem(const std::string& name) {
+  constexpr std::size_t k_hash_digits = 8;
+  std::string stem = name.substr(0, name.find(".so"));
+  const std::size_t dash = stem.rfind('-');
+  if (dash != stem.npos && stem.size() - dash == k_hash_digits + 1 &&
+      stem.find_first_not_of("0123456789abcdef", dash + 1) == stem.npos)
+    stem.resize(dash);
+  return stem;
+}
+
 }  // namespace
 
 SeenWheel seen_wheel(const EnvironmentWheel& wheel, const wheel::Interface& interface,
@@ -113,7 +124,7 @@ SeenWheel seen_wheel(const EnvironmentWheel& wheel, const wheel::Interface& inte
                  .header_names = names_digest(interface.headers),
                  .headers = interface.headers,
                  .others = interface.others};
-  if (headers_read) std::erase_if(seen.headers, [&](const auto& file) { return !headers_read->contains(file.first); });
+  if (headers_read) std::erase_if(seen.headers, [&](const auto& file) { return !headers_read->contains(file.second); });
   return seen;
 }
 
@@ -137,9 +148,9 @@ document::Value seen_value(const std::vector<SeenWheel>& seen) {
 }
 
 std::vector<SeenWheel> read_seen(const document::Value& value) {
-  if (value["schema"].integer_or(0) != 1) throw Error("unsupported format of what a step saw (expected schema 1)");
+  if (value["schema"].integer_or(0) != 1) throw Error("its format is not supported (expected schema 1)");
   const document::Array* wheels = value["wheels"].array();
-  if (wheels == nullptr) throw Error(fmt::format("the wheels that a step saw are {}, not a list", value.kind()));
+  if (wheels == nullptr) throw Error(fmt::format("\"wheels\" is {}, not a list", value["wheels"].kind()));
   std::vector<SeenWheel> seen;
   for (const document::Value& one : *wheels) {
     SeenWheel wheel;
@@ -173,7 +184,7 @@ bool share_a_library(const wheel::Interface& one, const wheel::Interface& other)
     for (const auto& [path, digest] : interface.others) {
       const std::string name(base_name(path));
       const bool module = name.find(".cpython-") != name.npos || name.ends_with(".abi3.so");
-      if (!module && (name.ends_with(".so") || name.find(".so.") != name.npos)) names.insert(name);
+      if (!module && (name.ends_with(".so") || name.find(".so.") != name.npos)) names.insert(library_stem(name));
     }
     return names;
   };

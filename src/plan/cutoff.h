@@ -30,7 +30,7 @@ struct SeenWheel {
   wheel::Interface::Files others;
 };
 
-// `headers_read`: paths in site-packages; none: not known, so that all headers count.
+// `headers_read`: SHA-256 of all files that the compiles have read; none: not known, so that all headers count.
 SeenWheel seen_wheel(const EnvironmentWheel& wheel, const wheel::Interface& interface,
                      const std::optional<std::set<std::string>>& headers_read);
 document::Value seen_value(const std::vector<SeenWheel>& seen);

@@ -20,7 +20,7 @@ TEST(SeenDifference, ComparesTheHeadersThatWereRead) {
     wheel::Interface now;
     std::string difference;
   };
-  const std::set<std::string> only_a{"p/a.h", "q/other.h"};
+  const std::set<std::string> only_a{"1", "of another file"};
   const Files changed_a{{"p/a.h", "9"}, {"p/b.h", "2"}}, changed_b{{"p/a.h", "1"}, {"p/b.h", "9"}};
   const std::vector<Row> table = {
       {{}, k_before, ""},
@@ -63,6 +63,8 @@ TEST(ShareALibrary, ComparesFileNames) {
   const auto with = [](const char* name) { return wheel::Interface{.headers = {}, .others = {{name, "1"}}}; };
   EXPECT_TRUE(share_a_library(with("torch/lib/libc10.so"), with("app/libs/libc10.so")));
   EXPECT_TRUE(share_a_library(with("torch/lib/libgomp.so.1"), with("app/libgomp.so.1")));
+  EXPECT_TRUE(share_a_library(with("torch/lib/libgomp.so.1"), with("app.libs/libgomp-1a2b3c4d.so.1.0.0")));
+  EXPECT_FALSE(share_a_library(with("torch/lib/libgomp.so.1"), with("app.libs/libgomp-extra.so.1")));
   EXPECT_FALSE(share_a_library(with("torch/lib/libc10.so"), with("app/_C.so")));
   EXPECT_FALSE(share_a_library(with("torch/_C.cpython-311-x86_64-linux-gnu.so"),
                                with("app/_C.cpython-311-x86_64-linux-gnu.so")));

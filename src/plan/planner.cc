@@ -312,7 +312,7 @@ bool Planner::keep_earlier(Draft& draft, std::string& why_not) {
     for (const Edge& need : draft.step.needs) {
       if (is_in_environment(need) && !step(need.step).decision.cached) names.push_back(step(need.step).spec.package);
     }
-    why_not = names.empty() ? "it is kept if their ABI is unchanged"
+    why_not = names.empty() ? "it is kept if the ABI of its dependencies is unchanged"
                             : fmt::format("it is kept if the ABI of {} is unchanged", join(names, ", "));
     return false;
   }

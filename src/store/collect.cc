@@ -83,6 +83,7 @@ void add_results(const Places& place, std::vector<Item>& items) {
       const std::string seen = "seen/" + step.subject.substr(step.subject.find('/') + 1);
       Item item{ItemKind::wheel,      step.used, usage(place(step.subject)).bytes, step.subject, step_lock(step.key),
                 {step.subject, seen}, step.wheel};
+      item.used = std::max(item.used, last_used(place(seen)));
       item.bytes += usage(place(seen)).bytes;
       if (!shared) {
         item.paths.push_back("blobs/" + blob);

@@ -180,6 +180,11 @@ void Store::put_seen(std::string_view key, std::string_view text) {
   m_impl->write(m_impl->seen_file(key), with_digest(text));
 }
 
+void Store::drop_seen(std::string_view key) {
+  std::error_code ignored;
+  std::filesystem::remove(m_impl->seen_file(key), ignored);
+}
+
 std::optional<std::string> Store::seen(std::string_view key) const {
   const auto text = sys::read_file_if_possible(m_impl->seen_file(key), k_file_limit);
   return text ? without_digest(*text) : std::nullopt;

@@ -164,6 +164,7 @@ class Store {
   // What a finished step saw of the wheels of other steps (src/plan/cutoff.h): seen/<key>.json. It is removed together
   // with the step; a damaged document counts as missing.
   void put_seen(std::string_view key, std::string_view text);
+  void drop_seen(std::string_view key);
   [[nodiscard]] std::optional<std::string> seen(std::string_view key) const;
   // The manifest of the newest attempt for an identity, finished or not; build reasons compare with it.
   void note_try(std::string_view identity, const Manifest& manifest);

@@ -16,7 +16,9 @@ namespace wheelsmith::run {
 namespace {
 
 constexpr std::string_view k_version = "VERSION";
-constexpr std::size_t k_shortest_digest = 16;
+constexpr std::size_t k_sha256_digits = 64;
+constexpr std::size_t k_blake2b_digits = 128;
+constexpr std::size_t k_devpi_digits = 16;
 
 // A version must contain a dot: "2" occurs in names that have nothing to do with it.
 std::string without_version(std::string text, const std::string& version) {
@@ -33,21 +35,33 @@ bool is_hexadecimal(std::string_view text) {
 }
 
 // Package indexes serve https://files.example/packages/5f/3b/<60 digits>/small-1.0.tar.gz: the folders directly above
-// the file are its digest, which may be spread over several.
+// the file are its digest, which may be spread over several; devpi writes +f/<3 digits>/<13 digits>. Other numbers may
+// be those of users, whose packages must not share entries.
 std::string without_digest_folders(const std::string& url) {
   const std::size_t slash = url.rfind('/');
-  if (slash == url.npos) return url;
+  const std::size_t scheme = url.find("://");
+  if (!url.starts_with("http") || slash == url.npos || scheme == url.npos) return url;
+  const std::size_t host_end = url.find('/', scheme + 3);
   std::size_t start = slash;
   std::size_t digits = 0;
-  while (start > 0) {
+  while (start > host_end) {
     const std::size_t before = url.rfind('/', start - 1);
-    if (before == url.npos) break;
     const std::string_view folder = std::string_view(url).substr(before + 1, start - before - 1);
     if (!is_hexadecimal(folder)) break;
     digits += folder.size();
     start = before;
   }
-  return digits < k_shortest_digest ? url : url.substr(0, start) + url.substr(slash);
+  const bool is_devpi = digits == k_devpi_digits && std::string_view(url).substr(0, start).ends_with("/+f");
+  const bool is_digest = is_devpi || digits == k_sha256_digits || digits == k_blake2b_digits;
+  return is_digest ? url.substr(0, start) + url.substr(slash) : url;
+}
+
+// A query may choose the file ("download?id=7"), unless the path names the release.
+std::string without_query(const std::string& url, const std::string& version) {
+  const std::string bare = url.substr(0, url.find('#'));
+  const std::string path = bare.substr(0, bare.find('?'));
+  const bool names_release = version.find('.') != version.npos && path.find(version, path.rfind('/') + 1) != path.npos;
+  return names_release ? path : bare;
 }
 
 }  // namespace
@@ -59,12 +73,13 @@ std::string origin_without_release(const source::Pin& pin) {
     case source::Pin::Kind::archive:
     case source::Pin::Kind::program: break;
   }
-  return without_version(without_digest_folders(pin.url.substr(0, pin.url.find_first_of("?#"))), pin.version);
+  return without_version(without_digest_folders(without_query(pin.url, pin.version)), pin.version);
 }
 
 std::string cache_owner(const std::string& project, const source::Pin& pin) {
   const std::string text = fmt::format("{}\n{}\n{}", project, enum_name(pin.kind), origin_without_release(pin));
-  return fmt::format("{}-{}", store::slug(pep::normalized_name(project)), to_hex(sha256(Bytes(text))).substr(0, 8));
+  // In full: an attacker could find a URL whose first digits are the same.
+  return fmt::format("{}-{}", store::slug(pep::normalized_name(project)), to_hex(sha256(Bytes(text))));
 }
 
 }  // namespace wheelsmith::run

@@ -37,6 +37,18 @@ TEST(CacheOwner, IsSharedByTheReleasesOfAPackage) {
       // Names that look like digests but are too short.
       {archive("https://host.example/beef/small-1.0.tar.gz", "1.0"),
        archive("https://host.example/cafe/small-1.0.tar.gz", "1.0"), false},
+      // Numbers that are not digests may be users; a query may choose the file; a host is never a digest.
+      {archive("https://host.example/5f3b5f3b5f3b5f3b5f3b5f3b/small-1.0.tar.gz", "1.0"),
+       archive("https://host.example/07c207c207c207c207c207c2/small-1.0.tar.gz", "1.0"), false},
+      {archive("https://host.example/123456789012345678/1234567890123456789/small-1.0.tar.gz", "1.0"),
+       archive("https://host.example/223456789012345678/1234567890123456789/small-1.0.tar.gz", "1.0"), false},
+      {archive("https://host.example/uc?id=1", "1.0"), archive("https://host.example/uc?id=2", "1.0"), false},
+      {archive("https://host.example/get.tar.gz?repository=us", "1.0"),
+       archive("https://host.example/get.tar.gz?repository=others", "1.0"), false},
+      {archive("http://cafe/" + digest + "aaaa/small-1.0.tar.gz", "1.0"),
+       archive("http://feed/" + digest + "aaaa/small-1.0.tar.gz", "1.0"), false},
+      {archive("file:///cache/" + digest + "aaaa/small-1.0.tar.gz", "1.0"),
+       archive("file:///cache/" + other + "bbbb/small-1.0.tar.gz", "1.0"), false},
       // A version that an archive claims for itself cannot replace a name.
       {archive("https://host.example/us/small-1.0.tar.gz", "1.0"),
        archive("https://host.example/others/small-1.0.tar.gz", "others"), false},

@@ -53,7 +53,10 @@ void ToolRunner::govern(const recipe::Rules& rules) {
     }
     m_governed.emplace(m_services.store, options);
     records.push_back(m_governed->record().filename().string());
-    sys::write_file(records_file(m_tree), join(records, "\n") + "\n");
+    try {
+      sys::write_file(records_file(m_tree), join(records, "\n") + "\n");
+    } catch (const Error&) {  // a resumed build does not count these objects
+    }
   } catch (const Error& error) {  // report it and build without the governor
     m_services.report.note(fmt::format("running without the compile governor: {}", error.what()));
   }

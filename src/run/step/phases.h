@@ -122,7 +122,7 @@ void test(const Job& job, const recipe::Rules& rules, const SourceTree& tree, co
 
 // What the build has used of the wheels of other steps, besides what it was given.
 struct BuildView {
-  // Paths in site-packages; none: not known.
+  // SHA-256 of the files that its compiles have read; none: not known.
   std::optional<std::set<std::string>> headers_read{};
   bool may_copy_libraries = false;  // the repair copies libraries into the wheel
 };

@@ -18,6 +18,7 @@ document::Value tests_value(const std::vector<TestOutcome>& tests) {
 // For the early cut-off (src/plan/cutoff.h). Without this document the step is rebuilt with every other wheel that it
 // needs; so is a wheel that may contain their code.
 void note_seen(const Job& job, const BuildView& view, const std::string& own_wheel, store::Store& store) {
+  store.drop_seen(job.spec.key);
   if (job.needs.empty() || view.may_copy_libraries) return;
   const auto own = plan::stored_interface(own_wheel, store);
   if (!own) return;

@@ -84,19 +84,6 @@ std::filesystem::path keep_refused(const Job& job, const FinishedWheel& wheel, c
   }
 }
 
-// The files below the environment's site-packages. Compilers may name a file by a path through links.
-std::set<std::string> paths_in_site_packages(const std::set<std::string>& files, const BuildEnvironment& environment) {
-  std::error_code error;
-  const std::filesystem::path site = std::filesystem::canonical(environment.environment.site_packages, error);
-  std::set<std::string> paths;
-  if (error) return paths;
-  for (const std::string& file : files) {
-    const std::filesystem::path real = std::filesystem::canonical(file, error);
-    if (!error && sys::is_within(real, site)) paths.insert(real.lexically_relative(site).string());
-  }
-  return paths;
-}
-
 void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices& services, StepOutcome& outcome) {
   const auto started = std::chrono::steady_clock::now();
   const plan::BuildSpec& spec = job.spec;
@@ -131,7 +118,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     refuse_changed_environment(services.store);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
     BuildView view{.headers_read = {}, .may_copy_libraries = rules.repair.enabled};
-    if (tools.files_read() && !resumed) view.headers_read = paths_in_site_packages(*tools.files_read(), environment);
+    if (tools.files_read() && !resumed) view.headers_read = *tools.files_read();
     outcome.artifact = publish(job, wheel, outcome.tests, passed.count(), view, services);
   } catch (const CommandFailed& failed) {  // record the command while its environment is known
     outcome.failure = failed.failure;
