@@ -101,4 +101,26 @@ TEST_F(CheckoutStateTest, RunsNoProgramOfTheRepository) {
   EXPECT_EQ(sys::read_file_if_there(mark).value_or(""), "");
 }
 
+// Includes repeat 9 KB so often that the list of all settings has 18 MB, and the filter comes last.
+TEST_F(CheckoutStateTest, IgnoresARepositoryWhoseConfigurationIsTooLong) {
+  const sys::TempDir place;
+  const std::filesystem::path folder = place.path() / "clone", mark = place.path() / "mark";
+  sys::make_folders(folder);
+  git(folder, {"init", "-q"});
+  sys::write_file(folder / ".gitattributes", "* filter=evil\n");
+  sys::write_file(folder / "a.txt", "one");
+  git(folder, {"add", "."});
+  git(folder, {"commit", "-q", "-m", "one"});
+  sys::write_file(folder / "a.txt", "two");
+  std::string big = "[a \"" + std::string(900, 'x') + "\"]\n", config = sys::read_file(folder / ".git/config");
+  for (int i = 0; i < 2000; ++i) big += "b=1\n";
+  config += "[include]\n";
+  for (int i = 0; i < 10; ++i) config += "path=big\n";
+  config += "[filter \"evil\"]\nclean = \"touch " + mark.string() + "; cat\"\n";
+  sys::write_file(folder / ".git/big", big);
+  sys::write_file(folder / ".git/config", config);
+  EXPECT_FALSE(checkout_state(folder, "x", "v")) << "it counts as a folder without a repository";
+  EXPECT_FALSE(std::filesystem::exists(mark));
+}
+
 }  // namespace wheelsmith::source
