@@ -240,6 +240,8 @@ std::vector<Item> slim_environment(const fs::path& root, const SlimRequest& requ
                         "--vendor-libraries",
                         vendor));
       } else if (summary.changes_anything) {
+        if (linked.lead_to(one.dist_info + "/" + k_operations))
+          throw Error("its .dist-info is or contains a link to a folder outside of the environment");
         Changes changes = plan_changes(root, one, plans, planned, summary);
         item.after_bytes = changes.bytes;
         if (!options.dry_run) write_distribution(root, tree, one, plans, std::move(changes));

@@ -151,8 +151,15 @@ void Transaction::write_journal() const {
   file.commit();
 }
 
+// A folder may be a link to another one. With two changes of one file, the second would take the new file for the old.
+void Transaction::refuse_second_name(const std::string& file, const fs::path& path) {
+  if (!m_places.insert(fs::weakly_canonical(path.parent_path()) / path.filename()).second)
+    throw Error(fmt::format("its RECORD lists {} by two names", printable(file)));
+}
+
 void Transaction::replace(const std::string& file, const std::function<void(Sink&)>& write) {
   const fs::path path = below(m_root, file);
+  refuse_second_name(file, path);
   m_changes.push_back({file, is_there(path) ? Change::Kind::replaced : Change::Kind::created});
   write_journal();
   sys::AtomicFile made(new_name_of(path), m_dist_info / k_unfinished);
@@ -168,7 +175,7 @@ void Transaction::replace(const std::string& file, Bytes contents) {
 }
 
 void Transaction::remove(const std::string& file) {
-  (void)below(m_root, file);
+  refuse_second_name(file, below(m_root, file));
   m_changes.push_back({file, Change::Kind::removed});
   write_journal();
 }
@@ -189,7 +196,7 @@ void Transaction::commit() {
     }
     // A second name, so that the file is never missing; file systems without hard links move it away for a moment.
     fs::create_hard_link(path, old, error);
-    if (error) {
+    if (error && error != std::errc::file_exists) {
       error.clear();
       fs::rename(path, old, error);
     }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,13 @@ class Transaction {
   static std::vector<Change> read_journal(const std::filesystem::path& journal);
   static bool recover_locked(const std::filesystem::path& root, const std::filesystem::path& dist_info);
   void write_journal() const;
+  void refuse_second_name(const std::string& file, const std::filesystem::path& path);
 
   std::filesystem::path m_root;
   std::filesystem::path m_dist_info;
   std::optional<sys::FileLock> m_lock;
   std::vector<Change> m_changes;
+  std::set<std::filesystem::path> m_places;  // of the changes, without links
   bool m_recovered = false;
   bool m_done = false;
 };
