@@ -52,9 +52,10 @@ NodeLimits limits_of(const std::vector<Node>& nodes, const std::string& partitio
   NodeLimits limits;
   bool any = false, unlimited = false;
   std::uint64_t longest = 0;
+  std::set<std::string_view> names;  // a node may be in several partitions
   for (const Node& node : nodes) {
     if (!is_in(node, partition) || !node.usable() || (gpu && !node.has_gpu())) continue;
-    ++limits.nodes;
+    if (names.insert(node.name).second) ++limits.nodes;
     limits.cpus = std::max(limits.cpus, node.cpus);
     limits.memory = std::max(limits.memory, node.memory);
     unlimited = unlimited || !node.time_limit;
@@ -128,7 +129,8 @@ std::string stuck_because(std::string_view reason) {
   if (has("InvalidQOS") || has("QOSNotAllowed")) return "the QOS may not be used here; --slurm qos=NAME";
   if (has("PerJob") || has("MaxMemPerLimit"))
     return "one job may not request so much here; --slurm cpus=N, memory=SIZE or time=H:MM:SS";
-  if (has("Minutes")) return "the account has used up its processor time; --slurm account=NAME";
+  // RunMinutes limit what runs at one time, which ends by itself.
+  if (has("Minutes") && !has("RunMinutes")) return "the account has used up its processor time; --slurm account=NAME";
   return "";
 }
 

@@ -44,6 +44,12 @@ slurm::NodeFacts read_facts(const document::Value& value, double sent, double re
   return facts;
 }
 
+// Nodes that are busy for jobs of a higher priority are reported like nodes that are down.
+bool is_stuck(const std::string& reason) {
+  return !slurm::stuck_because(reason).empty() && reason.find("ReqNodeNotAvail") == reason.npos &&
+         reason.find("DOWN") == reason.npos;
+}
+
 // Waits for the answer in the store, or for the job's end without one.
 void wait_for(slurm::ClusterFacts& facts, slurm::Commands& commands, const slurm::JobId& id,
               const std::filesystem::path& answer, double sent, double patience) {
@@ -65,7 +71,7 @@ void wait_for(slurm::ClusterFacts& facts, slurm::Commands& commands, const slurm
       if (job == queue.jobs.end() || !slurm::is_active(job->state)) {
         if (!facts.ended) facts.ended = slurm::ended(commands, id).job;
         if (ended_at == 0) ended_at = passed();
-      } else if (passed() > patience || (passed() > k_stuck_patience && !slurm::stuck_because(job->reason).empty())) {
+      } else if (passed() > patience || (passed() > k_stuck_patience && is_stuck(job->reason))) {
         facts.waits = job->reason.empty() ? "it has not ended" : job->reason;
         slurm::cancel(commands, {id});
         return;

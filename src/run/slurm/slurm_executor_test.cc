@@ -392,8 +392,8 @@ TEST(SlurmExecutor, CancelsTheJobsOfAPlan) {
   EXPECT_EQ(farm.slurm.count("sbatch"), 1);
 }
 
-// The polling, the gathering of arrays and the throttle, in simulated time: 50 nodes of one job each, 400 steps of 5 s
-// to half an hour, every second one with a request of its own. Compared with the lower bounds: all work divided by the
+// The polling, the gathering of arrays and the throttle, in simulated time: 20 nodes of one job each, 120 steps of 5 s
+// to ten minutes, every second one with a request of its own. Compared with the lower bounds: all work divided by the
 // nodes, and the longest step.
 TEST(SlurmExecutor, KeepsTheNodesBusy) {
   constexpr std::size_t k_nodes = 20, k_steps = 120;
