@@ -56,8 +56,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 16384) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto plain = document::read_plain_toml(text)) {
-    // Throws, and so ends the run, if toml++ finds an error.
-    if (!is_same(*plain, document::parse_toml_by_library(text, "fuzz.toml"))) std::abort();
+    document::Table other;
+    try {
+      other = document::parse_toml_by_library(text, "fuzz.toml");
+    } catch (const Error& error) {
+      // The limit on the dots of a line also counts those of a comment.
+      if (std::string_view(error.what()).find("dots") == std::string_view::npos) std::abort();
+      other = *plain;
+    }
+    if (!is_same(*plain, other)) std::abort();
   }
   document::Table table;
   try {

@@ -118,6 +118,7 @@ mkdir stopped
 python3 - "$wheelsmith" "$wheel" stopped <<'END_OF_PY'
 import os, signal, subprocess, sys
 program, wheel, out = sys.argv[1:]
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # below nohup it is ignored, and the program leaves it so
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     for attempt in range(50):  # until one comes while it writes
         process = subprocess.Popen([program, "retag", wheel, "--build", "6", "--out", out], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -102,7 +102,7 @@ cache::CacheOptions cache_options(const settings::Settings& settings, const stor
 run::SlurmOptions slurm_options(const settings::Settings& settings);
 
 inline constexpr const char* k_exact_help =
-    "Rebuild a package whenever a package that it needs was rebuilt, even if what its build sees of it is unchanged";
+    "Rebuild a package whenever a dependency was rebuilt, even if its headers, symbols and files are unchanged";
 inline constexpr const char* k_editable_help =
     "Build the source folder in place and link it into --into ENV, like pip install -e";
 

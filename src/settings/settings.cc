@@ -17,6 +17,13 @@ namespace wheelsmith::settings {
 
 namespace {
 
+std::string without_exponent(double number) {
+  std::string text = fmt::format("{:.12f}", number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text += '0';
+  return text;
+}
+
 std::vector<std::string> option_names() {
   std::vector<std::string> names;
   for (const Option& option : all_options()) names.push_back(option.name);
@@ -213,7 +220,7 @@ document::Value from_file(const Option& option, const document::Value& value, co
   const bool price = option.form == Form::price && value.is_number() && value.integer() == nullptr;
   if (value.text() == nullptr && value.integer() == nullptr && !price)
     wrong_kind(option, value, "a string (in quotes)");
-  const std::string text = price ? fmt::format("{}", value.number()) : scalar_text(value);
+  const std::string text = price ? without_exponent(value.number()) : scalar_text(value);
   check_form(option, text);
   if (option.kind == Kind::text || text.empty()) return text;
   if (option.kind == Kind::program) return program_in(folder, text);

@@ -270,6 +270,8 @@ TEST(Settings, APriceIsANumberAndPerhapsACurrency) {
   Settings settings;
   settings.read_project("/p/wheelsmith.toml", "price-per-core-hour = 0.04\n");
   EXPECT_EQ(settings.text("price-per-core-hour"), "0.04");
+  settings.read_project("/p/wheelsmith.toml", "price-per-core-hour = 0.00004\n");
+  EXPECT_EQ(settings.text("price-per-core-hour"), "0.00004");
   EXPECT_THROW(settings.read_project("/p/wheelsmith.toml", "price-per-core-hour = \"much\"\n"), Error);
 }
 
