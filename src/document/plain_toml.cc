@@ -203,10 +203,10 @@ class PlainToml {
     if (negative) ++m_at;
     const std::size_t start = m_at;
     std::int64_t result = 0;
-    while (peek() >= '0' && peek() <= '9' && m_at - start <= k_most_digits)
+    while (peek() >= '0' && peek() <= '9' && m_at - start < k_most_digits)
       result = result * 10 + (m_text[m_at++] - '0');
     const std::size_t digits = m_at - start;
-    if (digits == 0 || digits > k_most_digits || (digits > 1 && m_text[start] == '0')) fail();
+    if (digits == 0 || (digits > 1 && m_text[start] == '0')) fail();  // a longer number fails below
     if (is_key_character(peek()) || peek() == '.' || peek() == ':' || peek() == '+') fail();
     return negative ? -result : result;
   }
