@@ -396,8 +396,9 @@ def releases():
     with tempfile.TemporaryDirectory(prefix="bench-reuse-") as folder:
         environment = settings_of(folder)
         os.makedirs(f"{folder}/recipes")
-        first = make_minute(f"{folder}/one", units, "1.0")
-        second = make_minute(f"{folder}/two", units, "1.1", changed=[0])
+        # From one place apart from the version (docs/cache.md).
+        first = make_minute(f"{folder}/minute-1.0", units, "1.0")
+        second = make_minute(f"{folder}/minute-1.1", units, "1.1", changed=[0])
         for name, archive in {"the first release": first, "the next one": second}.items():
             run = Timed([WHEELSMITH, "build", "minute", "--variant", "cpu", "--json", "--source", f"minute={archive}"], environment, folder)
             document = json.loads(run.output)
