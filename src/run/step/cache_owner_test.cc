@@ -22,8 +22,8 @@ TEST(CacheOwner, IsSharedByTheReleasesOfAPackage) {
       // As package indexes lay out files.
       {archive("https://files.example/packages/5f/3b/" + digest + "/small-1.0.tar.gz", "1.0"),
        archive("https://files.example/packages/07/c2/" + other + "/small-1.1.tar.gz", "1.1"), true},
-      {archive("https://files.example/root/+f/abc/0123456789abc/small-1.0.tar.gz#sha256=00", "1.0"),
-       archive("https://files.example/root/+f/def/abcdef0123456/small-1.1.tar.gz#sha256=11", "1.1"), true},
+      {archive("https://files.example/team/+f/abc/0123456789abc/small-1.0.tar.gz#sha256=00", "1.0"),
+       archive("https://files.example/team/+f/def/abcdef0123456/small-1.1.tar.gz#sha256=11", "1.1"), true},
       // As code hosts do.
       {archive("https://host.example/us/small/archive/refs/tags/v1.0.tar.gz", "1.0"),
        archive("https://host.example/us/small/archive/refs/tags/v1.1.tar.gz?token=x", "1.1"), true},
