@@ -15,6 +15,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void put_step(store::Store& store, const plan::BuildSpec& spec, const Artifact& artifact) {
+  store::StepRecord record;
+  record.key = spec.key;
+  record.identity = spec.identity;
+  record.manifest = spec.manifest;
+  record.wheel_name = artifact.file_name;
+  record.wheel_sha256 = artifact.sha256;
+  record.wheel_size = artifact.size;
+  store.put_step(record);
+}
+
 // Ends each step as the test specifies, in order of submission; "built" by default. It knows only the job's document,
 // like a cluster node.
 class FakeExecutor final : public Executor {
@@ -60,14 +71,7 @@ class FakeExecutor final : public Executor {
     const fs::path file = m_store.temporary() / "wheel";
     sys::write_file(file, "wheel of " + spec.id);
     Artifact artifact{spec.project + "-1.0-py3-none-any.whl", m_store.put_blob(file), fs::file_size(file)};
-    store::StepRecord record;
-    record.key = spec.key;
-    record.identity = spec.identity;
-    record.manifest = spec.manifest;
-    record.wheel_name = artifact.file_name;
-    record.wheel_sha256 = artifact.sha256;
-    record.wheel_size = artifact.size;
-    m_store.put_step(record);
+    put_step(m_store, spec, artifact);
     return artifact;
   }
 
@@ -109,16 +113,7 @@ struct Fixture {
     return {wheel.file_name(), store.put_blob(folder.path() / "wheel"), wheel.build().size()};
   }
 
-  void put(const plan::BuildSpec& spec, const Artifact& artifact) {
-    store::StepRecord record;
-    record.key = spec.key;
-    record.identity = spec.identity;
-    record.manifest = spec.manifest;
-    record.wheel_name = artifact.file_name;
-    record.wheel_sha256 = artifact.sha256;
-    record.wheel_size = artifact.size;
-    store.put_step(record);
-  }
+  void put(const plan::BuildSpec& spec, const Artifact& artifact) { put_step(store, spec, artifact); }
 
   // The step was built with these wheels, when the step that it needs had another key. Returns its key of that time.
   std::string put_earlier(plan::Step& step, const std::string& need,

@@ -48,7 +48,7 @@ Reply ProgramCommands::call(const std::vector<std::string>& words, const std::st
   // An interrupted call would leave a job with an unknown number, or one that was to be cancelled.
   const sys::Captured captured = sys::capture_to_the_end(command);
   Reply reply{classify(captured.exit.code, captured.errors), captured.output, one_line(captured.errors)};
-  // sbatch repeats by itself, for minutes, what the controller does not accept for now.
+  // While the controller refuses because it is full, sbatch repeats the submission for minutes.
   if (captured.exit.timed_out || captured.exit.stopped)
     reply.answer = classify(1, captured.errors) == Answer::later ? Answer::later : Answer::away;
   if (reply.answer != Answer::good && reply.errors.empty()) reply.errors = sys::to_string(captured.exit);

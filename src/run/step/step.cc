@@ -118,7 +118,7 @@ void run_phases(const Job& job, const recipe::Recipe& recipe, const StepServices
     refuse_changed_environment(services.store);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
     BuildView view{.headers_read = {}, .may_copy_libraries = rules.repair.enabled};
-    if (tools.files_read() && !resumed) view.headers_read = *tools.files_read();
+    if (!resumed) view.headers_read = tools.files_read();
     outcome.artifact = publish(job, wheel, outcome.tests, passed.count(), view, services);
   } catch (const CommandFailed& failed) {  // record the command while its environment is known
     outcome.failure = failed.failure;
